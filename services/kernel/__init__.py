@@ -1,0 +1,1 @@
+"""What the services must agree on. Imports none of them."""
