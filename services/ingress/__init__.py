@@ -1,0 +1,1 @@
+"""Public webhooks and the private API: verifies, seals, forwards; has no store."""

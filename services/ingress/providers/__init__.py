@@ -1,0 +1,1 @@
+"""What each Git host sends, one file a host; pure."""

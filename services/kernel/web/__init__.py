@@ -1,0 +1,1 @@
+"""HTTP: endpoint declarations, and errors as problem documents."""

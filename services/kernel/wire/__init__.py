@@ -1,0 +1,1 @@
+"""The messages that the services send each other."""

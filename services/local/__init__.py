@@ -1,0 +1,1 @@
+"""The same services on one machine, over an embedded store."""

@@ -1,0 +1,1 @@
+"""Checks out one commit and runs its commands, one run at a time."""
