@@ -1,1 +1,1 @@
-"""The messages that the services send each other."""
+"""What travels between the services and to their clients: frozen models with lowerCamelCase names."""
