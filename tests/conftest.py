@@ -2,6 +2,7 @@
 
 import ipaddress
 import sys
+from typing import cast
 
 import pytest
 
@@ -13,11 +14,15 @@ class NotLoopback(BaseException):
 def _refuse_the_network(event: str, args: tuple[object, ...]) -> None:
     if event != "socket.connect":
         return
-    match args[1]:
-        case (str(host), *_) if host != "localhost" and not ipaddress.ip_address(host.split("%")[0]).is_loopback:
+    address = args[1]
+    if isinstance(address, tuple):
+        host = cast("tuple[object, ...]", address)[0]
+        if isinstance(host, str) and not _is_loopback(host):
             raise NotLoopback(host)
-        case _:
-            return
+
+
+def _is_loopback(host: str) -> bool:
+    return host == "localhost" or ipaddress.ip_address(host.partition("%")[0]).is_loopback
 
 
 def pytest_configure() -> None:
