@@ -76,6 +76,7 @@ class SqliteStore:
         self._file.close()
 
     def _stored(self, ref: Ref) -> Ref:
+        check_collection(ref.collection)
         return Ref(stored_collection(self._namespace, ref.collection), ref.id)
 
 

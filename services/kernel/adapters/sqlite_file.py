@@ -65,7 +65,7 @@ class SqliteFile:
         try:
             with self._connection() as connection:
                 return job(connection)
-        except sqlite3.OperationalError as error:
+        except (sqlite3.OperationalError, OSError) as error:
             raise Unavailable(f"The store's file cannot be used now: {error}.") from error
 
     @contextmanager
@@ -117,7 +117,7 @@ def transaction(connection: sqlite3.Connection) -> Generator[None]:
         raise
     try:
         connection.execute("COMMIT")
-    except sqlite3.OperationalError as error:
+    except sqlite3.DatabaseError as error:
         raise Ambiguous(f"The store's file failed during a commit: {error}.") from error
 
 

@@ -34,6 +34,13 @@ CREATE TABLE IF NOT EXISTS entries (
 ) WITHOUT ROWID;
 """
 
+SCAN = """
+SELECT row, id, version, data
+FROM indexes JOIN entries USING (number) JOIN documents USING (row)
+WHERE shape = ? AND key >= ? AND key < ? ORDER BY key LIMIT ?
+"""
+"""One range of one index: nothing is read that is not in the answer."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
@@ -72,11 +79,7 @@ def find(connection: sqlite3.Connection, ref: Ref) -> Row | None:
 
 def scan(connection: sqlite3.Connection, index: Index, span: Span, *, collection: str, limit: int) -> list[Row]:
     """The first `limit` documents of the span, in the index's order."""
-    rows = connection.execute(
-        "SELECT row, id, version, data FROM indexes JOIN entries USING (number) JOIN documents USING (row)"
-        " WHERE shape = ? AND key >= ? AND key < ? ORDER BY key LIMIT ?",
-        (shapes.dump(index), span.low, span.high, limit),
-    )
+    rows = connection.execute(SCAN, (shapes.dump(index), span.low, span.high, limit))
     return list(_rows(rows, collection))
 
 
