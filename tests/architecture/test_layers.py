@@ -27,7 +27,10 @@ PLANTED = [
     ),
     ("Only adapters import Google", "services/coordinator/planted.py", "import google.cloud.firestore"),
     ("Only adapters import Google", "services/kernel/planted.py", "import google.auth"),
-    ("The wire knows neither HTTP nor adapters", "services/kernel/wire/planted.py", "import starlette"),
+    ("Decisions and messages are pure", "services/kernel/wire/planted.py", "import starlette"),
+    ("Decisions and messages are pure", "services/ingress/providers/planted.py", "import socket"),
+    ("Decisions and messages are pure", "services/coordinator/rules/planted.py", "import asyncio"),
+    ("Decisions and messages are pure", "services/coordinator/rules/planted.py", "import services.coordinator.shell"),
 ]
 
 ALLOWED = [
@@ -38,6 +41,10 @@ ALLOWED = [
     ("services/cli/planted.py", "import services.local"),
     ("services/cli/planted.py", "import services.runner.pipeline"),
 ]
+
+
+SHELL = ("services/coordinator/shell.py", "import asyncio")
+"""A module with effects, which a decision would reach through an import."""
 
 
 def lint(tree: Tree) -> subprocess.CompletedProcess[str]:
@@ -61,6 +68,7 @@ def test_the_layers_hold(project: Tree) -> None:
 @pytest.mark.parametrize(("contract", "path", "line"), PLANTED)
 def test_a_planted_import_breaks_its_contract(copy: Tree, contract: str, path: str, line: str) -> None:
     complete(copy)
+    copy.plant(*SHELL)
     copy.plant(path, line)
     found = lint(copy)
     assert found.returncode == 1
