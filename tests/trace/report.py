@@ -50,7 +50,7 @@ def render(trace: Trace) -> Iterator[str]:
         yield f"\n{title}"
         for id in _by_number(trace.tests[kind]):
             yield f"  {id:<5} {', '.join(trace.tests[kind][id])}"
-    yield f"\n{len(trace.proven)} of {len(trace.requirements)} requirements are proven"
+    yield f"\n{len(trace.proven)} of {len(trace.requirements)} requirements and choices are proven"
     yield from (f"LOST     {id} was proven once and no test carries it any more" for id in trace.lost)
     yield from (f"UNKNOWN  {mark.kind} {mark.id} on {mark.test}" for mark in trace.unknown)
 

@@ -1,4 +1,4 @@
-"""The requirements as docs/requirements.md states them, and those that were proven before."""
+"""The requirements (R) and choices (C) as docs/requirements.md states them, and those that were proven before."""
 
 import re
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ STATED = ROOT / "docs" / "requirements.md"
 PROVEN = Path(__file__).with_name("proven.txt")
 
 _HEADING = re.compile(r"#{2,3} (.+)")
-_LINE = re.compile(r"- \*\*(R[0-9]+)\*\* (.+)")
+_LINE = re.compile(r"- \*\*([RC][0-9]+)\*\* (.+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,5 +37,5 @@ def parse_proven(text: str) -> frozenset[str]:
 
 
 def render_proven(ids: Iterable[str]) -> str:
-    """One id a line, by number, so that a change reads as a list of requirements."""
-    return "".join(f"{id}\n" for id in sorted(ids, key=lambda id: int(id.removeprefix("R"))))
+    """One id a line, in the page's order, so that a change reads as a list of requirements."""
+    return "".join(f"{id}\n" for id in sorted(ids, key=lambda id: (id[0] == "C", int(id[1:]))))

@@ -33,11 +33,14 @@ def trace(*marks: Mark, proven: tuple[str, ...] = ()) -> Trace:
 
 
 def test_the_page_states_requirements_under_their_sections() -> None:
-    assert parse(PAGE) == [R44, R45]
+    choice = Requirement(id="C1", section="D. Choices", text="A full queue answers 503.")
+    assert parse(PAGE) == [R44, R45, choice]
 
 
-def test_every_requirement_is_stated_once() -> None:
-    assert [stated.id for stated in parse(STATED.read_text())] == [f"R{number}" for number in range(1, 171)]
+def test_every_requirement_and_every_choice_is_stated_once() -> None:
+    requirements = [f"R{number}" for number in range(1, 171)]
+    choices = [f"C{number}" for number in range(1, 29)]
+    assert [stated.id for stated in parse(STATED.read_text())] == requirements + choices
 
 
 def test_a_requirement_with_a_marked_test_is_proven() -> None:
@@ -51,7 +54,7 @@ def test_a_requirement_that_lost_its_test_fails_the_trace() -> None:
 
 
 @pytest.mark.parametrize(
-    "unknown", [mark("R171"), mark("C1"), mark("X9", kind=Kind.INVARIANT), mark("Q1", kind=Kind.THREAT)]
+    "unknown", [mark("R171"), mark("C29"), mark("X9", kind=Kind.INVARIANT), mark("Q1", kind=Kind.THREAT)]
 )
 def test_a_mark_that_names_nothing_fails_the_trace(unknown: Mark) -> None:
     found = trace(unknown)
@@ -68,10 +71,10 @@ def test_the_report_names_the_test_that_proves_a_requirement() -> None:
         "\nInvariants",
         "  Q2    tests/test_queue.py::test_the_queue_is_full",
         "\nThreats",
-        "\n1 of 2 requirements are proven",
+        "\n1 of 2 requirements and choices are proven",
         "LOST     R44 was proven once and no test carries it any more",
     ]
 
 
 def test_what_was_proven_is_kept_in_order_of_number() -> None:
-    assert render_proven(parse_proven("R101\nR9\n\nR10\n")) == "R9\nR10\nR101\n"
+    assert render_proven(parse_proven("C2\nR101\nR9\n\nR10\n")) == "R9\nR10\nR101\nC2\n"
