@@ -11,8 +11,8 @@ from typing import Generic, TypeVar
 from services.kernel.errors import AnvilError
 from services.kernel.wire.model import Wire
 
-Request = TypeVar("Request", bound=Wire)
-Response = TypeVar("Response", bound=Wire)
+Request = TypeVar("Request", bound=Wire, covariant=True)
+Response = TypeVar("Response", bound=Wire, covariant=True)
 
 
 class Audience(StrEnum):
@@ -31,7 +31,7 @@ class Audience(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint(Generic[Request, Response]):
-    """`status` is the answer's on success, `errors` what a client must expect besides bad input and being turned away."""
+    """`status` is the one of success, `errors` what a client must expect besides bad input and being turned away."""
 
     method: str
     path: str

@@ -1,0 +1,155 @@
+"""Who calls: signed OIDC identity tokens, verified by this service itself (A42).
+
+RS256 only; issuer, exact audience, times, subject and a verified e-mail are all required. Being known is not enough:
+each group of endpoints has its own list of callers.
+"""
+
+import base64
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal, Protocol
+
+import jwt
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+from pydantic import BaseModel, ConfigDict, ValidationError
+from starlette.requests import Request
+
+from services.kernel import strict_json
+from services.kernel.endpoint import Audience, Endpoint
+from services.kernel.errors import Forbidden, Invalid, Unauthenticated
+from services.kernel.ports import Clock
+from services.kernel.web.serving import Caller
+from services.kernel.wire.model import Wire
+
+LEEWAY = timedelta(seconds=30)
+
+_TOKEN = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
+_LONGEST_TOKEN = 8192
+
+
+class Keys(Protocol):
+    async def key(self, kid: str) -> RSAPublicKey | None:
+        """The issuer's public key of that id, or None.
+
+        Raises:
+            Unavailable: the issuer did not answer.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claims:
+    """What a valid token says about its bearer."""
+
+    email: str
+    subject: str
+
+
+class _Payload(BaseModel):
+    """The claims that are looked at; times are seconds since 1970. The rest is ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", strict=True, hide_input_in_errors=True)
+
+    iss: str
+    aud: str
+    sub: str
+    exp: int | float
+    iat: int | float
+    nbf: int | float = 0
+    email: str
+    email_verified: Literal[True]
+
+
+class Verifier:
+    """Verifies tokens of these issuers for these audiences. Safe for any number of concurrent calls."""
+
+    def __init__(self, keys: Keys, *, audiences: frozenset[str], issuers: frozenset[str], clock: Clock) -> None:
+        self._keys = keys
+        self._audiences = audiences
+        self._issuers = issuers
+        self._clock = clock
+
+    async def verify(self, token: str) -> Claims:
+        """
+        Raises:
+            Unauthenticated: the token is not valid here and now.
+            Unavailable: the issuer's keys cannot be had.
+        """
+        key = await self._keys.key(_kid(token))
+        if key is None:
+            raise Unauthenticated("the identity token is signed with an unknown key")
+        payload = _payload(token, key)
+        if refusal := self._refusal(payload, self._clock.now()):
+            raise Unauthenticated(f"the identity token {refusal}")
+        return Claims(email=payload.email, subject=payload.sub)
+
+    def _refusal(self, payload: _Payload, now: datetime) -> str | None:
+        if payload.iss not in self._issuers:
+            return "comes from another issuer"
+        if payload.aud not in self._audiences:
+            return "is for another audience"
+        return _untimely(payload, now.timestamp())
+
+
+class ServiceGuard:
+    """Lets in the services and agents that are listed for an endpoint's audience, and nobody for one without a list."""
+
+    def __init__(self, verifier: Verifier, allowed: Mapping[Audience, frozenset[str]]) -> None:
+        self._verifier = verifier
+        self._allowed = allowed
+
+    async def __call__(self, request: Request, endpoint: Endpoint[Wire, Wire]) -> Caller:
+        claims = await self._verifier.verify(bearer(request))
+        if claims.email not in self._allowed.get(endpoint.audience, frozenset()):
+            raise Forbidden(f"{claims.email} may not call this")
+        return Caller(email=claims.email)
+
+
+def bearer(request: Request) -> str:
+    """The token of the one Authorization header.
+
+    Raises:
+        Unauthenticated: there is none, or more than one, or it is no token.
+    """
+    match request.headers.getlist("authorization"):
+        case [value]:
+            scheme, _, token = value.partition(" ")
+        case _:
+            raise Unauthenticated("exactly one Authorization header is needed")
+    if scheme.lower() != "bearer" or len(token) > _LONGEST_TOKEN or not _TOKEN.fullmatch(token):
+        raise Unauthenticated("the Authorization header has no identity token")
+    return token
+
+
+def _kid(token: str) -> str:
+    """The key's id from the header, which is a stranger's text and parsed as such."""
+    try:
+        first = token.partition(".")[0]
+        header = strict_json.parse(base64.urlsafe_b64decode(first + "=" * (-len(first) % 4)))
+    except (ValueError, Invalid) as error:
+        raise Unauthenticated("the identity token is malformed") from error
+    match header:
+        case {"alg": "RS256", "kid": str(kid)}:
+            return kid
+        case _:
+            raise Unauthenticated("the identity token is not signed with RS256 by a named key")
+
+
+def _payload(token: str, key: RSAPublicKey) -> _Payload:
+    try:
+        # The claims are checked below, by the clock that everything else goes by.
+        raw = jwt.api_jws.decode(token, key, algorithms=["RS256"])
+        return _Payload.model_validate_json(raw)
+    except (jwt.PyJWTError, ValidationError) as error:
+        raise Unauthenticated("the identity token is not valid") from error
+
+
+def _untimely(payload: _Payload, now: float) -> str | None:
+    leeway = LEEWAY.total_seconds()
+    if payload.exp + leeway <= now:
+        return f"expired at {datetime.fromtimestamp(payload.exp, UTC):%H:%M:%S} UTC"
+    if max(payload.iat, payload.nbf) - leeway > now:
+        return "is not valid yet"
+    return None
