@@ -17,7 +17,8 @@ IO = frozenset(
         "httpx2",
         "logging",
         "os",
-        "pathlib",
+        "pathlib.Path",
+        "pathlib.PosixPath",
         "services.kernel.adapters",
         "services.kernel.web",
         "shutil",
@@ -45,11 +46,11 @@ def is_pure(source: Source) -> bool:
 
 
 def breaches(sources: Iterable[Source]) -> Iterator[str]:
-    """Each import of I/O, and each coroutine, in a module that calls itself pure."""
+    """Each import or use of I/O, and each coroutine, in a module that calls itself pure."""
     for source in filter(is_pure, sources):
-        for line, imported in names.imported(source.module):
-            if names.within(imported, IO):
-                yield f"{source.path}:{line}: imports {imported}"
+        for line, name in sorted({*names.imported(source.module), *names.used(source.module)}):
+            if names.within(name, IO):
+                yield f"{source.path}:{line}: {name}"
         for node in ast.walk(source.module):
             if isinstance(node, ast.AsyncFunctionDef):
                 yield f"{source.path}:{node.lineno}: awaits"
