@@ -52,6 +52,18 @@ class Client:
             Unavailable: it was not reached; nothing happened.
             Ambiguous: no usable answer; it may have happened.
         """
+        return _read(endpoint, await self.fetch(endpoint, path=path, body=body, headers=headers, within=within))
+
+    async def fetch(
+        self,
+        endpoint: Endpoint[Req, Res],
+        *,
+        path: Mapping[str, str] | None = None,
+        body: Req | None = None,
+        headers: Mapping[str, str] | None = None,
+        within: timedelta = ANSWER_WITHIN,
+    ) -> httpx2.Response:
+        """The successful answer as it came, for what is not JSON; otherwise like `call`."""
         async with deadline.within(self._clock, at_most=within) as duration:
             token = await self._identity()
             answer = await self._send(
@@ -62,7 +74,9 @@ class Client:
                 headers={**_headers(token, duration), **(headers or {})},
                 duration=duration,
             )
-        return _read(endpoint, answer)
+        if not answer.is_success:
+            raise _error(endpoint, answer)
+        return answer
 
     async def _identity(self) -> str:
         if self._token is None or self._token.expires_at - _RENEW_BEFORE <= self._clock.now():
@@ -136,8 +150,6 @@ def _content(method: str, body: Wire | None) -> bytes | None:
 
 
 def _read(endpoint: Endpoint[Req, Res], answer: httpx2.Response) -> Res:
-    if not answer.is_success:
-        raise _error(endpoint, answer)
     if endpoint.response is Empty or answer.status_code == 204:
         return endpoint.response.model_construct()
     try:
