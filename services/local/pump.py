@@ -45,7 +45,7 @@ class Backoff:
 
     def after(self, attempts: int) -> timedelta:
         """How long to wait once `attempts` (from 1) have failed."""
-        return min(self.most, self.least * 2 ** min(attempts - 1, 16))
+        return min(self.most, self.least * (1 << min(attempts - 1, 16)))
 
 
 @dataclass(slots=True)
@@ -104,7 +104,7 @@ class Pump:
     async def _start_due(self, lane: _Lane, dispatches: asyncio.TaskGroup) -> timedelta | None:
         """Start what is due and has a place; how long until more can be (None: not before the lane is woken)."""
         try:
-            first = await self._table.waiting(lane.target, limit=2 * lane.destination.concurrency)
+            first = await self._table.waiting(lane.target, limit=lane.destination.concurrency + 1)
         except Transient:
             return self._backoff.least
         now = self._clock.now()
@@ -120,18 +120,14 @@ class Pump:
         return None
 
     async def _until_woken(self, lane: _Lane, pause: timedelta | None) -> None:
-        waits = [asyncio.create_task(lane.wake.wait())]
+        waits: list[asyncio.Task[object]] = [asyncio.create_task(lane.wake.wait())]
         if pause is not None:
-            waits.append(asyncio.create_task(self._until_slept(pause)))
+            waits.append(asyncio.create_task(self._clock.sleep(pause)))
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for wait in waits:
                 wait.cancel()
-
-    async def _until_slept(self, pause: timedelta) -> bool:
-        await self._clock.sleep(pause)
-        return True
 
     async def _dispatch(self, lane: _Lane, task: WaitingTask) -> None:
         try:
