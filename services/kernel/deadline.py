@@ -5,7 +5,7 @@ Kept in a context variable against `Clock.elapsed()`, so that a jump of the wall
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from datetime import timedelta
@@ -25,7 +25,7 @@ def start(clock: Clock, duration: timedelta) -> None:
 
 
 @contextmanager
-def scope(clock: Clock, duration: timedelta | None) -> Iterator[None]:
+def scope(clock: Clock, duration: timedelta | None) -> Generator[None]:
     """A deadline for the block alone; None: none, also where there was one outside."""
     token = _ends.set(None if duration is None else clock.elapsed() + duration)
     try:
@@ -43,7 +43,7 @@ def left(clock: Clock, *, at_most: timedelta) -> timedelta:
 
 
 @asynccontextmanager
-async def within(clock: Clock, *, at_most: timedelta) -> AsyncIterator[timedelta]:
+async def within(clock: Clock, *, at_most: timedelta) -> AsyncGenerator[timedelta]:
     """Interrupt the block when the deadline, or `at_most` from now, has come.
 
     Raises:

@@ -7,7 +7,7 @@ what users typed stays inside a JSON string (A50). The servers' own loggers end 
 import logging
 import re
 import sys
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Generator, MutableMapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -68,7 +68,7 @@ class _RequestId:
         return self._current.get()
 
     @contextmanager
-    def use(self, name: str) -> Iterator[str]:
+    def use(self, name: str) -> Generator[str]:
         token = self._current.set(name)
         try:
             yield name

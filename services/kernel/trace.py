@@ -4,7 +4,7 @@ The current trace lives in a context variable, so that each log line and each ca
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ def current_header() -> str | None:
 
 
 @contextmanager
-def use(trace: Trace) -> Iterator[Trace]:
+def use(trace: Trace) -> Generator[Trace]:
     """Make `trace` the current one inside the block."""
     token = _current.set(trace)
     try:

@@ -11,21 +11,29 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Lifespan, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
 
-from services.kernel.endpoint import Audience
+from services.kernel.endpoint import Audience, Endpoint
 from services.kernel.errors import MethodNotAllowed, NotFound
 from services.kernel.ports import Clock, Ids
 from services.kernel.web.edge import Edge
 from services.kernel.web.health import health
 from services.kernel.web.openapi import openapi
 from services.kernel.web.problems import problem
-from services.kernel.web.serving import ANONYMOUS, Guard, Intake, Served
+from services.kernel.web.serving import ANONYMOUS, Caller, Guard, Intake, Served, raw
+from services.kernel.wire.model import Empty
 
 PRIVATE_BODY_LIMIT = 1024 * 1024
 BODY_WITHIN = timedelta(seconds=10)
 
-_PARAMETER = re.compile(r"\{([a-z_]+)\}")
-_SEGMENT = r"(?P<\1>[^/:\\x00-\\x1f\\x7f]+)"
+DESCRIPTION = Endpoint(
+    method="GET",
+    path="/openapi.json",
+    summary="This document",
+    request=Empty,
+    response=Empty,
+    audience=Audience.PUBLIC,
+)
 
 
 def application(
@@ -41,15 +49,11 @@ def application(
     body_within: timedelta = BODY_WITHIN,
 ) -> Starlette:
     """Everything a service serves; `guard` is asked for all but the public endpoints."""
+    everything = [*health(service, ready), *served]
+    everything.append(_description(everything, f"Anvil {service}"))
     intake = Intake(limit=body_limit, within=body_within, clock=clock)
-    document = openapi(served, f"Anvil {service}")
-
-    async def description(request: Request) -> Response:
-        return JSONResponse(document)
-
-    resources = [_route(path, _Resource(methods, guard, intake)) for path, methods in _by_path(served).items()]
     app = Starlette(
-        routes=[*health(service, ready), Route("/openapi.json", description), *resources],
+        routes=[_route(path, _Resource(methods, guard, intake)) for path, methods in _by_path(everything).items()],
         middleware=[Middleware(Edge, clock=clock, ids=ids)],
         lifespan=lifespan,
     )
@@ -74,16 +78,26 @@ class _Resource:
     async def _answer(self, request: Request) -> Response:
         method = "GET" if request.method == "HEAD" else request.method
         if (served := self._methods.get(method)) is None:
-            return self._other_method(method)
+            return self._another_method(method)
         public = served.endpoint.audience is Audience.PUBLIC
         caller = ANONYMOUS if public else await self._guard(request, served.endpoint)
         return await served.answer(request, caller, self._intake)
 
-    def _other_method(self, method: str) -> Response:
-        allow = {"Allow": ", ".join(sorted({*self._methods, "OPTIONS", *(["HEAD"] if "GET" in self._methods else [])}))}
+    def _another_method(self, method: str) -> Response:
+        head = ("HEAD",) if "GET" in self._methods else ()
+        allow = {"Allow": ", ".join(sorted([*self._methods, *head, "OPTIONS"]))}
         if method == "OPTIONS":
             return Response(status_code=204, headers=allow)
         return problem(MethodNotAllowed(), headers=allow)
+
+
+def _description(served: Sequence[Served], title: str) -> Served:
+    document = openapi(served, title)
+
+    async def describe(request: Request, caller: Caller) -> Response:
+        return JSONResponse(document)
+
+    return raw(DESCRIPTION, describe)
 
 
 def _by_path(served: Sequence[Served]) -> Mapping[str, Mapping[str, Served]]:
@@ -94,13 +108,21 @@ def _by_path(served: Sequence[Served]) -> Mapping[str, Mapping[str, Served]]:
 
 
 def _route(path: str, resource: _Resource) -> Route:
-    """A segment ends at a slash or a colon, so that `{run}` never swallows the verb of `{run}:claim`."""
     route = Route(path, resource, name=path)
-    route.path_regex = re.compile(
-        _PARAMETER.sub(_SEGMENT, re.escape(path).replace(r"\{", "{").replace(r"\}", "}")) + r"\Z"
-    )
+    route.path_regex = path_pattern(path)
     return route
 
 
+def path_pattern(template: str) -> re.Pattern[str]:
+    """A segment holds no control characters and ends at a slash or a colon: `{run}` does not swallow `{run}:claim`."""
+    literals = re.split(r"\{([a-z_]+)\}", template)
+    literals[::2] = [re.escape(text) for text in literals[::2]]
+    literals[1::2] = [rf"(?P<{name}>[^/:\x00-\x1f\x7f]+)" for name in literals[1::2]]
+    return re.compile("".join(literals) + r"\Z")
+
+
 async def _nothing_here(scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] != "http":
+        await WebSocketClose()(scope, receive, send)
+        return
     raise NotFound("there is nothing at this path")

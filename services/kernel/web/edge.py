@@ -11,6 +11,7 @@ from services.kernel import deadline, trace
 from services.kernel.errors import AnvilError
 from services.kernel.log import get_logger, request_id
 from services.kernel.ports import Clock, Ids
+from services.kernel.web.health import LIVE_PATHS, READY_PATHS
 from services.kernel.web.problems import problem
 
 log = get_logger(__name__)
@@ -78,7 +79,8 @@ def _sane(name: str | None) -> str | None:
 
 
 def _log(scope: Scope, status: int, took: timedelta) -> None:
-    log.info(
+    write = log.debug if scope["path"] in (*LIVE_PATHS, *READY_PATHS) else log.info
+    write(
         "request",
         method=scope["method"],
         path=scope["path"],

@@ -4,37 +4,58 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from pydantic import Field
 
+from services.kernel.endpoint import Audience, Endpoint
 from services.kernel.errors import AnvilError, Unavailable
 from services.kernel.log import get_logger
+from services.kernel.web.serving import Answer, Call, Res, Served, route
+from services.kernel.wire.model import Empty, Wire
 
 log = get_logger(__name__)
 
 READY_WITHIN = timedelta(seconds=3)
-_HEADERS = {"Cache-Control": "no-store"}
+LIVE_PATHS = ("/livez", "/health/live")
+READY_PATHS = ("/readyz", "/health/ready")
+"""The front of Cloud Run may keep paths that end in z for itself: hence the aliases."""
 
 
-def health(service: str, ready: Callable[[], Awaitable[None]]) -> list[Route]:
+class Live(Wire):
+    """The process serves."""
+
+    live: bool
+    service: str
+
+
+class Ready(Wire):
+    """Whether the service can work, and if not, the code of what it lacks."""
+
+    ready: bool
+    service: str
+    code: str | None = Field(default=None, exclude_if=lambda code: code is None)
+
+
+def health(service: str, ready: Callable[[], Awaitable[None]]) -> list[Served]:
     """`ready` raises what keeps the service from working; the code of that is all that is said."""
 
-    async def live(request: Request) -> Response:
-        return JSONResponse({"live": True, "service": service}, headers=_HEADERS)
+    async def live(call: Call[Empty]) -> Live:
+        return Live(live=True, service=service)
 
-    async def readiness(request: Request) -> Response:
+    async def readiness(call: Call[Empty]) -> Ready | Answer[Ready]:
         if (code := await _refusal(ready)) is None:
-            return JSONResponse({"ready": True, "service": service}, headers=_HEADERS)
-        return JSONResponse({"ready": False, "service": service, "code": code}, status_code=503, headers=_HEADERS)
+            return Ready(ready=True, service=service)
+        return Answer(Ready(ready=False, service=service, code=code), status=503)
 
-    # The front of Cloud Run may keep paths that end in z for itself: hence the aliases.
     return [
-        Route("/livez", live),
-        Route("/health/live", live),
-        Route("/readyz", readiness),
-        Route("/health/ready", readiness),
+        *(route(_endpoint(path, "Whether the process serves", Live), live) for path in LIVE_PATHS),
+        *(route(_endpoint(path, "Whether the service can work; 503 if not", Ready), readiness) for path in READY_PATHS),
     ]
+
+
+def _endpoint(path: str, summary: str, response: type[Res]) -> Endpoint[Empty, Res]:
+    return Endpoint(
+        method="GET", path=path, summary=summary, request=Empty, response=response, audience=Audience.PUBLIC
+    )
 
 
 async def _refusal(ready: Callable[[], Awaitable[None]]) -> str | None:

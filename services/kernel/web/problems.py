@@ -40,8 +40,6 @@ _RETRY_AFTER: dict[type[AnvilError], timedelta] = {
 _HEADERS: dict[type[AnvilError], Mapping[str, str]] = {
     errors.AnvilError: {},
     errors.Unauthenticated: {"WWW-Authenticate": "Bearer"},
-    # The rest of such a body is not waited for: the connection ends with the answer.
-    errors.PayloadTooLarge: {"Connection": "close"},
     errors.RequestTimeout: {"Connection": "close"},
 }
 

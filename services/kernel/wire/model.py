@@ -30,6 +30,7 @@ class Wire(BaseModel):
     model_config = ConfigDict(
         frozen=True,
         extra="forbid",
+        hide_input_in_errors=True,
         alias_generator=to_camel,
         validate_by_name=True,
         validate_by_alias=True,
@@ -48,7 +49,7 @@ class Page(Wire, Generic[Item]):
     """A part of a list, newest first; `next_page_token` is absent at the end."""
 
     items: tuple[Item, ...]
-    next_page_token: str | None = None
+    next_page_token: str | None = Field(default=None, exclude_if=lambda token: token is None)
 
 
 class PageQuery(Wire):
