@@ -1,17 +1,15 @@
 """A delivery's body as JSON, read strictly, and its fields with the types they must have.
 
-Only what passes through here is kept: text without lone surrogates (A17) or control characters, full commit ids.
+Only what passes through here is kept: text without control characters, full commit ids.
 """
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias, cast
 from urllib.parse import parse_qsl
 
-import orjson
-
 from services.ingress.providers.port import Received
+from services.kernel import strict_json
 from services.kernel.errors import InvalidPayload
 from services.kernel.ids import is_commit_sha
 
@@ -29,16 +27,13 @@ def read(received: Received) -> Json:
     """The JSON object in the body, or in the form field `payload` of a form.
 
     Raises:
-        InvalidPayload: not an object in strict JSON, nested too deep, or with a key given twice (A14–A17).
+        InvalidPayload: not an object in strict JSON.
     """
-    text = _form_payload(received.body) if received.media_type == FORM else received.body
+    raw = _form_payload(received.body) if received.media_type == FORM else received.body
     try:
-        # orjson is strict about UTF-8, surrogates, NaN, infinities and depth; only json can see a repeated key.
-        orjson.loads(text)
-        value: object = json.loads(text, object_pairs_hook=_without_repeats)
-    except (ValueError, RecursionError) as error:
-        raise InvalidPayload("the body is not strict JSON") from error
-    return _object(value, "the body")
+        return _object(strict_json.parse(raw), "the body")
+    except strict_json.NotStrictJson as error:
+        raise InvalidPayload(f"the body is {error.detail}") from error
 
 
 def text(body: Json, key: str) -> str | None:
@@ -79,23 +74,16 @@ def urls(repository: Json | None, keys: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(url for key in keys if (url := text(repository, key))))
 
 
-def _form_payload(body: bytes) -> str:
+def _form_payload(body: bytes) -> bytes:
     try:
         fields = parse_qsl(body.decode("ascii"), strict_parsing=True, errors="strict", max_num_fields=_FORM_FIELDS)
     except ValueError as error:
         raise InvalidPayload("the body is not a form") from error
     match [value for name, value in fields if name == "payload"]:
         case [payload]:
-            return payload
+            return payload.encode()
         case _:
             raise InvalidPayload("the form must have one field named payload")
-
-
-def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise InvalidPayload("a key is given twice (A16)")
-    return found
 
 
 def _object(value: object, name: str) -> Json:

@@ -1,0 +1,119 @@
+"""Ingress put together: each part with its own identity towards the coordinator."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+import httpx2
+from starlette.applications import Starlette
+
+from services.ingress.acceptance import Acceptance
+from services.ingress.api import me
+from services.ingress.api.deliveries import Deliveries
+from services.ingress.api.logs import Logs
+from services.ingress.api.projects import Projects
+from services.ingress.api.runs import Runs
+from services.ingress.api.webhooks import Webhooks
+from services.ingress.coordinator import Coordinator
+from services.ingress.custody import Custody
+from services.ingress.hooks import Hooks
+from services.ingress.materials import Materials, loader
+from services.ingress.people import PeopleGuard
+from services.ingress.roles import Roles
+from services.ingress.settings import IngressSettings, Part
+from services.ingress.throttle import Throttle
+from services.ingress.verification import Verification
+from services.kernel.client import Client
+from services.kernel.identity import Keys, Verifier
+from services.kernel.ports import Clock, Ids, Minter
+from services.kernel.seal import Keyring
+from services.kernel.web import Served, application
+
+SERVICE: Final = "ingress"
+
+# Bad signatures an instance looks into: 10 a second, 50 at once.
+_EVERY: Final = timedelta(milliseconds=100)
+_BURST: Final = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """What ingress needs of the world outside it. `keys` are the issuer's, `minters` mint for the parts."""
+
+    minters: dict[Part, Minter]
+    keys: Keys
+    keyring: Keyring
+    roles: Roles
+    clock: Clock
+    ids: Ids
+
+
+def create(settings: IngressSettings, world: World) -> Starlette:
+    http = httpx2.AsyncClient(trust_env=False)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with http:
+            yield
+
+    def coordinator(part: Part) -> Coordinator:
+        client = Client(
+            http,
+            base_url=settings.coordinator_url,
+            audience=settings.coordinator_audience,
+            minter=world.minters[part],
+            clock=world.clock,
+        )
+        return Coordinator(client)
+
+    served: list[Served] = []
+    if Part.HOOKS in settings.parts:
+        served += _hooks(settings, world, coordinator(Part.HOOKS))
+    if Part.CONSOLE in settings.parts:
+        served += _console(settings, world, coordinator(Part.CONSOLE))
+    return application(
+        service=SERVICE,
+        served=served,
+        guard=_guard(settings, world),
+        ready=_ready,
+        lifespan=lifespan,
+        clock=world.clock,
+        ids=world.ids,
+    )
+
+
+def _hooks(settings: IngressSettings, world: World, coordinator: Coordinator) -> list[Served]:
+    verification = Verification(
+        Materials(loader(coordinator)),
+        Custody(world.keyring, world.ids),
+        Throttle(world.clock, every=_EVERY, burst=_BURST),
+    )
+    acceptance = Acceptance(coordinator, verification, world.ids)
+    return Hooks(acceptance, body_limit=settings.body_limit_bytes, clock=world.clock).served()
+
+
+def _console(settings: IngressSettings, world: World, coordinator: Coordinator) -> list[Served]:
+    roles, ids = world.roles, world.ids
+    projects = Projects(coordinator, roles, ids, allow_local_repositories=settings.allow_local_repositories)
+    runs = Runs(coordinator, roles, ids, url=settings.public_url.rstrip("/"))
+    webhooks = Webhooks(coordinator, Custody(world.keyring, ids), ids)
+    return [
+        *me.served(roles),
+        *projects.served(),
+        *runs.served(),
+        *Logs(coordinator, runs).served(),
+        *webhooks.served(),
+        *Deliveries(coordinator).served(),
+    ]
+
+
+def _guard(settings: IngressSettings, world: World) -> PeopleGuard:
+    audiences = settings.people_audiences | {settings.audience}
+    verifier = Verifier(world.keys, audiences=audiences, issuers=frozenset({settings.issuer}), clock=world.clock)
+    return PeopleGuard(verifier, world.roles)
+
+
+async def _ready() -> None:
+    """Ready once the settings are loaded: ingress has no store, and the coordinator answers for itself."""

@@ -1,0 +1,38 @@
+"""Starts ingress: `gunicorn 'services.ingress.main:application()'`. Alone reads the environment and chooses adapters."""
+
+from starlette.applications import Starlette
+
+from services.ingress.app import SERVICE, World, create
+from services.ingress.roles import Roles
+from services.ingress.settings import IngressSettings, Part
+from services.kernel import log
+from services.kernel.adapters.clock import SystemClock, SystemIds
+from services.kernel.adapters.jwks import Jwks
+from services.kernel.adapters.local_minter import LocalMinter
+from services.kernel.ports import Minter
+from services.kernel.seal import Keyring
+from services.kernel.settings import SettingsError, load_or_exit
+
+
+def application() -> Starlette:
+    settings = load_or_exit(IngressSettings)
+    log.configure(SERVICE, level=settings.log_level)
+    clock = SystemClock()
+    world = World(
+        minters={
+            Part.HOOKS: _minter(settings, settings.hooks_email, clock),
+            Part.CONSOLE: _minter(settings, settings.console_email, clock),
+        },
+        keys=Jwks(settings.jwks_url, clock=clock),
+        keyring=Keyring.load(settings.webhook_keyring_file.read_bytes()),
+        roles=Roles.parse(settings.roles_file.read_bytes()) if settings.roles_file else Roles(()),
+        clock=clock,
+        ids=SystemIds(),
+    )
+    return create(settings, world)
+
+
+def _minter(settings: IngressSettings, email: str, clock: SystemClock) -> Minter:
+    if settings.local_key_file is None:
+        raise SettingsError(f"{settings.variable('local_key_file')}: needed to mint identity tokens")
+    return LocalMinter(settings.local_key_file, email=email, issuer=settings.issuer, clock=clock)
