@@ -1,0 +1,22 @@
+"""How much of a log is kept, and how fast it is sent."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+KIB = 1024
+MARK = 128
+"""Bytes set aside for the sentence that says what was left out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogLimits:
+    """Sizes in bytes of UTF-8. A log of more than `head + tail` keeps its first `head` bytes and the last ones."""
+
+    line: int = 64 * KIB
+    chunk: int = 64 * KIB
+    head: int = 7936 * KIB
+    tail: int = 256 * KIB
+    chunks: int = 16
+    """Chunks in one call."""
+    every: timedelta = timedelta(seconds=1)
+    """Time from the end of one call to the next, at least."""
