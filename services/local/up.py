@@ -1,0 +1,80 @@
+"""`anvil up`: the whole system on this machine, until Ctrl-C."""
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+from services.local import addresses, stack, state
+from services.local.addresses import Addresses, PortTaken, Service
+from services.local.stack import Stack
+from services.local.state import StateDirectory, StateInUse
+from services.local.supervisor import StartFailed
+
+OK = 0
+FAILED = 1
+
+NEXT_STEPS = """
+  export ANVIL_TOKEN=$(anvil auth token)             # who you are here: an admin
+  anvil project create hello --repository-url file:///path/to/repository.git
+  anvil webhook put github --project hello           # prints the payload URL and its secret
+  anvil run start --project hello --watch
+
+Ctrl-C stops it."""
+
+
+def run(*, state_dir: Path | None, port: int, services: tuple[str, ...], store: str) -> int:
+    """Run the stack until SIGINT or SIGTERM; the exit code.
+
+    `services` are those to start besides the platform (none: all); `port` 0 takes any that are free.
+    """
+    console = Console(highlight=False, soft_wrap=True)
+    if sys.platform != "linux":
+        console.print("the local stack needs Linux (it ties its processes together with prctl and pidfd)")
+        return FAILED
+    try:
+        with state.held(state_dir or state.default_root(os.environ)) as directory:
+            chosen = frozenset(Service(name) for name in services) | {Service.PLATFORM} if services else stack.ALL
+            asyncio.run(_serve(directory, where=addresses.choose(port), chosen=chosen, store=store, console=console))
+    except (StateInUse, PortTaken, StartFailed) as error:
+        console.print(str(error), markup=False)
+        return FAILED
+    return OK
+
+
+async def _serve(
+    directory: StateDirectory,
+    *,
+    where: Addresses,
+    chosen: frozenset[Service],
+    store: str,
+    console: Console,
+) -> None:
+    stopped = _signalled()
+    overrides = {Service.COORDINATOR: {"ANVIL_STORE": store}}
+
+    def report(event: str) -> None:
+        console.print(event, markup=False)
+
+    console.print(f"starting {', '.join(sorted(chosen))} …")
+    async with stack.running(directory, addresses=where, chosen=chosen, overrides=overrides, report=report) as running:
+        console.print(_welcome(running), markup=False)
+        await stopped.wait()
+        console.print("stopping …")
+
+
+def _signalled() -> asyncio.Event:
+    """Set by the first SIGINT or SIGTERM."""
+    stopped = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+    return stopped
+
+
+def _welcome(running: Stack) -> str:
+    lines = [f"  {service:<12} {running.addresses.url(service)}" for service in Service if service in running.keepers]
+    lines.append(f"  {'state, logs':<12} {running.state.root}")
+    return "\n".join(["Anvil is up.", "", *lines, NEXT_STEPS])

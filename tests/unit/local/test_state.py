@@ -1,0 +1,64 @@
+"""The state directory is private, complete, one stack's at a time, and survives."""
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from services.local import state
+from services.local.state import StateInUse
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_only_its_owner_can_read_it(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    with state.held(tmp_path) as directory:
+        assert mode(directory.root) == 0o700
+        for file in (directory.issuer_key, directory.webhook_keyring, directory.roles):
+            assert mode(file) == 0o600
+
+
+def test_keys_made_once_are_kept(tmp_path: Path) -> None:
+    with state.held(tmp_path / "new") as directory:
+        before = (directory.issuer_key.read_bytes(), directory.webhook_keyring.read_bytes())
+    with state.held(tmp_path / "new") as directory:
+        assert (directory.issuer_key.read_bytes(), directory.webhook_keyring.read_bytes()) == before
+
+
+def test_two_directories_share_no_key(tmp_path: Path) -> None:
+    with state.held(tmp_path / "one") as one, state.held(tmp_path / "two") as two:
+        assert one.issuer_key.read_bytes() != two.issuer_key.read_bytes()
+        assert one.webhook_keyring.read_bytes() != two.webhook_keyring.read_bytes()
+
+
+def test_roles_that_a_person_changed_stay(tmp_path: Path) -> None:
+    changed = json.dumps([{"principal": "ada@example.com", "role": "viewer", "projects": ["*"]}])
+    with state.held(tmp_path) as directory:
+        directory.roles.write_text(changed)
+    with state.held(tmp_path) as directory:
+        assert directory.roles.read_text() == changed
+
+
+def test_a_directory_in_use_is_refused_by_name(tmp_path: Path) -> None:
+    with (
+        state.held(tmp_path),
+        pytest.raises(StateInUse, match=str(tmp_path)),
+        state.held(tmp_path),
+    ):
+        raise AssertionError("two stacks on one directory")
+
+
+@pytest.mark.parametrize(
+    ("environment", "root"),
+    [
+        ({"XDG_STATE_HOME": "/var/state"}, Path("/var/state/anvil")),
+        ({"XDG_STATE_HOME": "not/absolute"}, Path.home() / ".local/state/anvil"),
+        ({}, Path.home() / ".local/state/anvil"),
+    ],
+)
+def test_it_lies_where_the_system_keeps_state(environment: dict[str, str], root: Path) -> None:
+    assert state.default_root(environment) == root
