@@ -117,7 +117,7 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """Documents of one collection. Ties are broken by id, in the direction of the last order field (ascending if none)."""
+    """Documents of one collection. Ties are broken by id, in the last order field's direction (ascending if none)."""
 
     collection: str
     where: tuple[Where, ...] = ()

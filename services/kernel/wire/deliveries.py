@@ -62,7 +62,7 @@ class Canonical(Wire):
 
 
 class AcceptDelivery(Wire):
-    """A verified delivery. `webhook_version` is the one whose secret verified it (C11); `run_id` is for the run, if any."""
+    """A verified delivery: `webhook_version` is whose secret verified it (C11), `run_id` is for the run, if any."""
 
     canonical: Canonical
     webhook_version: str

@@ -47,7 +47,7 @@ class StepStatus(Wire):
 
 
 class RunView(Wire):
-    """A run with what belongs to it. `detail` is one sentence for people on why it ended; `place` counts from 1 = next."""
+    """A run with what belongs to it. `detail` tells people in a sentence why it ended; `place` counts from 1 = next."""
 
     run: Run
     steps: tuple[StepStatus, ...]

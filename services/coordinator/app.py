@@ -1,0 +1,113 @@
+"""The coordinator put together: use cases over one store and one task queue, behind the endpoints of `kernel.wire`."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.applications import Starlette
+
+from services.coordinator.actors import Actors
+from services.coordinator.attempts import Attempts
+from services.coordinator.background import Background
+from services.coordinator.deliveries import Deliveries
+from services.coordinator.directory import Directory
+from services.coordinator.dispatch import Dispatcher
+from services.coordinator.index import RunDocuments
+from services.coordinator.logs import Logs
+from services.coordinator.projects import Projects
+from services.coordinator.reconcile import Reconciler
+from services.coordinator.records.project import PROJECTS
+from services.coordinator.routes import Routes
+from services.coordinator.runs import Runs
+from services.coordinator.scenes import Scenes
+from services.coordinator.settings import CoordinatorSettings
+from services.coordinator.sweep import Sweeper
+from services.coordinator.webhooks import Webhooks
+from services.kernel.endpoint import Audience
+from services.kernel.identity import Keys, ServiceGuard, Verifier
+from services.kernel.ports import Clock, Ids, Store, TaskQueue
+from services.kernel.web import application
+
+SERVICE: Final = "coordinator"
+BODY_LIMIT: Final = 2 * 1024 * 1024
+"""Bytes; an append of 16 chunks of 64 KiB, escaped as JSON, is the largest message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """What the coordinator needs of the world outside it. `keys` are the issuer's."""
+
+    store: Store
+    tasks: TaskQueue
+    keys: Keys
+    clock: Clock
+    ids: Ids
+
+
+def create(settings: CoordinatorSettings, world: World) -> Starlette:
+    """The service; its clients are `world`'s and stay open."""
+    background = Background()
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncGenerator[None]:
+        yield
+        await background.drain()
+
+    async def ready() -> None:
+        # Any id will do: that there is no such document is an answer too.
+        await world.store.get([PROJECTS.ref("ready")], fields=("schema",))
+
+    return application(
+        service=SERVICE,
+        served=_routes(settings, world, background).served(),
+        guard=_guard(settings, world),
+        ready=ready,
+        lifespan=lifespan,
+        clock=world.clock,
+        ids=world.ids,
+        body_limit=BODY_LIMIT,
+    )
+
+
+def _routes(settings: CoordinatorSettings, world: World, background: Background) -> Routes:
+    store, clock, ids, numbers = world.store, world.clock, world.ids, settings.numbers
+    actors = Actors(store, clock=clock, ids=ids)
+    scenes = Scenes(store, actors, ids=ids)
+    directory = Directory(store)
+    dispatcher = Dispatcher(world.tasks, clock=clock)
+    documents = RunDocuments(store, clock=clock, ids=ids, numbers=numbers)
+    reconciler = Reconciler(documents, scenes, dispatcher, clock=clock, numbers=numbers)
+    logs = Logs(store, clock=clock, ids=ids, keep=numbers.keep_runs)
+    deliveries = Deliveries(
+        store, actors, reconciler, dispatcher, directory, background, clock=clock, ids=ids, numbers=numbers
+    )
+    return Routes(
+        projects=Projects(store, actors, directory, clock=clock, ids=ids, numbers=numbers),
+        webhooks=Webhooks(actors, directory, deliveries, clock=clock),
+        deliveries=deliveries,
+        runs=Runs(store, actors, scenes, reconciler, directory, logs, clock=clock, ids=ids, numbers=numbers),
+        attempts=Attempts(store, scenes, reconciler, dispatcher, clock=clock, ids=ids, numbers=numbers),
+        logs=logs,
+        reconciler=reconciler,
+        sweeper=Sweeper(store, reconciler, clock=clock, ids=ids),
+    )
+
+
+def _guard(settings: CoordinatorSettings, world: World) -> ServiceGuard:
+    verifier = Verifier(
+        world.keys,
+        audiences=frozenset({settings.audience}),
+        issuers=frozenset({settings.issuer}),
+        clock=world.clock,
+    )
+    return ServiceGuard(
+        verifier,
+        {
+            Audience.HOOKS: settings.hooks_callers,
+            Audience.CONSOLE: settings.console_callers,
+            Audience.RUNNER: settings.runner_callers,
+            Audience.TASKS: settings.tasks_callers,
+            Audience.SCHEDULER: settings.scheduler_callers,
+        },
+    )

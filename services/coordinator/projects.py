@@ -1,0 +1,152 @@
+"""Projects: created, changed, deleted, looked at."""
+
+from dataclasses import replace
+
+from services.coordinator import paging, views
+from services.coordinator.actors import Actors, Decision, View
+from services.coordinator.directory import Directory
+from services.coordinator.layout import PROJECTS_BY_AGE
+from services.coordinator.records.project import PROJECTS, SLUGS, Project, SlugClaim
+from services.coordinator.records.run import RUNS
+from services.coordinator.rules.numbers import Numbers
+from services.kernel.errors import AlreadyExists, Ambiguous, Contended, ProjectBusy, SlugTaken
+from services.kernel.ids import ProjectId, Slug
+from services.kernel.ports import Clock, Ids, Query, Snapshot, Store
+from services.kernel.wire import projects as wire
+from services.kernel.wire.internal import CreateProject, PatchProject, ProjectsQuery
+from services.kernel.wire.model import Page
+
+_TRIES = 3
+
+
+class Projects:
+    def __init__(
+        self, store: Store, actors: Actors, directory: Directory, *, clock: Clock, ids: Ids, numbers: Numbers
+    ) -> None:
+        self._store = store
+        self._actors = actors
+        self._directory = directory
+        self._clock = clock
+        self._ids = ids
+        self._numbers = numbers
+
+    async def create(self, command: CreateProject) -> wire.Project:
+        """Create a project and take its slug, both or neither; the same command again finds itself applied.
+
+        Raises:
+            SlugTaken: another project has the slug.
+        """
+        project = Project(
+            project_id=ProjectId(command.project_id),
+            slug=Slug(command.slug),
+            name=command.name,
+            repository_url=command.repository_url,
+            default_branch=command.default_branch,
+            config_path=command.config_path,
+            created_at=self._clock.now(),
+        )
+        claim = SlugClaim(project_id=project.project_id)
+        writes = [
+            SLUGS.create(project.slug, claim, ids=self._ids),
+            PROJECTS.create(project.project_id, project, ids=self._ids),
+        ]
+        for _ in range(_TRIES):
+            try:
+                await self._store.commit(writes)
+                return views.project(project)
+            except (AlreadyExists, Ambiguous):
+                # The answer to an earlier try may have been lost: read back whose slug it is now.
+                taken = SLUGS.load_if((await self._store.get([SLUGS.ref(project.slug)]))[0])
+                if taken is None:
+                    continue
+                if taken.value != claim:
+                    raise SlugTaken(f"another project is called {project.slug}") from None
+                return views.project(await self._actors.read(project.project_id))
+        raise Contended(f"the slug {project.slug} was changed by others every time")
+
+    async def show(self, slug: str) -> wire.Project:
+        """
+        Raises:
+            NotFound: there is no such project.
+        """
+        return views.project(await self._directory.at(slug, self._actors.read))
+
+    async def page(self, query: ProjectsQuery) -> Page[wire.Project]:
+        """Projects, newest first: all of them, or those with the given slugs, on one page."""
+        if query.slugs is not None:
+            return Page(items=await self._named(query.slugs.split(",")))
+        found = await self._store.query(
+            Query(
+                collection=PROJECTS.collection,
+                order=PROJECTS_BY_AGE.order,
+                limit=query.page_size + 1,
+                after=paging.cursor(query.page_token),
+            )
+        )
+        return paging.page(found, _shown, size=query.page_size, field="created_at")
+
+    async def patch(self, slug: str, command: PatchProject) -> wire.Project:
+        """Change the given fields.
+
+        Raises:
+            NotFound: there is no such project.
+        """
+        given = command.model_dump(exclude_none=True, exclude={"actor"}, by_alias=False)
+
+        def rule(view: View) -> Decision[Project]:
+            changed = replace(view.project.value, **given)
+            return Decision(answer=changed, project=changed)
+
+        return views.project(await self._directory.at(slug, lambda project_id: self._actors.decide(project_id, rule)))
+
+    async def delete(self, slug: str) -> None:
+        """Delete a project and free its slug. Its runs and deliveries stay until their time is over, shown to nobody.
+
+        Raises:
+            NotFound: there is no such project.
+            ProjectBusy: it has open runs.
+        """
+        await self._directory.at(slug, self._delete)
+
+    async def queue(self, slug: str) -> wire.Queue:
+        """
+        Raises:
+            NotFound: there is no such project.
+        """
+        project = await self._directory.at(slug, self._actors.read)
+        active = None
+        if (run_id := views.active_run_id(project)) is not None:
+            held = RUNS.load_if((await self._store.get([RUNS.ref(run_id)]))[0])
+            active = None if held is None else views.run(held.value, position=held.value.position)
+        return wire.Queue(
+            active_run=active,
+            queued=views.queued(project),
+            used=len(project.queue),
+            capacity=self._numbers.queue_cap,
+        )
+
+    async def _delete(self, project_id: ProjectId) -> None:
+        project = await self._actors.read(project_id)
+        slug_ref = SLUGS.ref(project.slug)
+
+        def rule(view: View) -> Decision[None]:
+            project = view.project.value
+            if project.active is not None or project.queue:
+                raise ProjectBusy(
+                    f"{project.slug} has {len(project.queue)} queued runs and an active one or a held lock"
+                )
+            claim = view.held(SLUGS, project.slug)
+            writes = () if claim is None else (SLUGS.delete(project.slug, at=claim.version),)
+            return Decision(answer=None, writes=writes, ends=True)
+
+        await self._actors.decide(project_id, rule, needs=lambda _: [slug_ref])
+
+    async def _named(self, slugs: list[str]) -> tuple[wire.Project, ...]:
+        claims = [SLUGS.load_if(found) for found in await self._store.get([SLUGS.ref(slug) for slug in slugs])]
+        refs = [PROJECTS.ref(claim.value.project_id) for claim in claims if claim is not None]
+        shown = [_shown(snapshot) for snapshot in await self._store.get(refs) if snapshot is not None]
+        return tuple(sorted(shown, key=lambda project: project.created_at, reverse=True))
+
+
+def _shown(snapshot: Snapshot) -> wire.Project:
+    return views.project(PROJECTS.load(snapshot).value)
