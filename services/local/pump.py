@@ -13,8 +13,11 @@ import httpx2
 
 from services.kernel.adapters.local_tasks import TaskMessage
 from services.kernel.errors import Transient
+from services.kernel.log import get_logger
 from services.kernel.ports import Clock, Minter, Target
 from services.local.task_table import TaskTable, WaitingTask
+
+log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +134,7 @@ class Pump:
 
     async def _dispatch(self, lane: _Lane, task: WaitingTask) -> None:
         try:
-            await self._settle(task, acknowledged=await self._post(lane.destination, task))
+            await self._settle(task, await self._post(lane.destination, task))
         except Transient:
             # The table is away: what it still has is delivered again, but not in a tight loop.
             await self._clock.sleep(self._backoff.least)
@@ -139,15 +142,16 @@ class Pump:
             lane.in_flight.discard(task.message.name)
             lane.wake.set()
 
-    async def _settle(self, task: WaitingTask, *, acknowledged: bool) -> None:
-        now = self._clock.now()
-        if acknowledged:
-            await self._table.finish(task.message.name, now=now)
-        else:
-            await self._table.postpone(task.message.name, due=now + self._backoff.after(task.attempts + 1))
+    async def _settle(self, task: WaitingTask, status: int | None) -> None:
+        name, attempts = task.message.name, task.attempts + 1
+        if status is not None and 200 <= status < 300:
+            await self._table.finish(name, now=self._clock.now())
+            return
+        log.info("a task was not acknowledged", task=name, target=task.message.target, status=status)
+        await self._table.postpone(name, due=self._clock.now() + self._backoff.after(attempts))
 
-    async def _post(self, destination: Destination, task: WaitingTask) -> bool:
-        """Whether the target acknowledged the task with a 2xx within its deadline."""
+    async def _post(self, destination: Destination, task: WaitingTask) -> int | None:
+        """The status that the target answered with; None if it gave no answer within its deadline."""
         try:
             async with asyncio.timeout(destination.deadline.total_seconds()):
                 token = await self._minter.mint(destination.audience)
@@ -158,8 +162,8 @@ class Pump:
                     timeout=None,
                 )
         except (Transient, httpx2.TransportError, TimeoutError):
-            return False
-        return response.is_success
+            return None
+        return response.status_code
 
 
 def _headers(task: WaitingTask) -> dict[str, str]:

@@ -15,6 +15,7 @@ from starlette.requests import Request
 
 from services.kernel.adapters.clock import SystemClock
 from services.kernel.adapters.local_tasks import LocalTasks
+from services.kernel.client import Client
 from services.kernel.errors import Forbidden
 from services.kernel.ports import IdentityToken, Target, TaskQueue
 from services.local.pump import Backoff, Destination, Pump, coordinator, runners
@@ -51,6 +52,11 @@ async def admit(request: Request) -> None:
         raise Forbidden
 
 
+def client_of(http: httpx2.AsyncClient, url: str, *, name: str = CALLER) -> Client:
+    """What `name` calls the queue's server at `url` with."""
+    return Client(http, base_url=url, audience="queue", minter=Tokens(name), clock=SystemClock())
+
+
 class LocalQueue:
     def __init__(self, path: Path, destinations: Mapping[Target, Destination], *, http: httpx2.AsyncClient) -> None:
         self._path = path
@@ -64,7 +70,7 @@ class LocalQueue:
         return self.caller(CALLER)
 
     def caller(self, name: str) -> LocalTasks:
-        return LocalTasks(self._http, self.url, minter=Tokens(name), audience="queue")
+        return LocalTasks(client_of(self._http, self.url, name=name))
 
     async def start(self) -> None:
         executor = self._running.enter_context(ThreadPoolExecutor(2))

@@ -14,7 +14,7 @@ from services.kernel.errors import Ambiguous, TaskRejected, Unavailable
 from services.kernel.ports import Target, Task
 from services.local.pump import Backoff
 from services.local.task_table import TaskTable
-from tests.contract.queues import LocalQueue, Tokens, local_queue
+from tests.contract.queues import LocalQueue, client_of, local_queue
 
 pytestmark = pytest.mark.anyio
 
@@ -77,7 +77,7 @@ async def test_a_queue_that_was_asked_and_did_not_say_is_ambiguous(http: httpx2.
     server = await asyncio.start_server(listen, "127.0.0.1", 0)
     async with server:
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        tasks = LocalTasks(http, url, minter=Tokens("x"), audience="queue", wait=timedelta(seconds=0.2))
+        tasks = LocalTasks(client_of(http, url), within=timedelta(seconds=0.2))
         with pytest.raises(Ambiguous):
             await tasks.enqueue(TASK)
         end.set()
