@@ -161,7 +161,7 @@ class Actors:
         self, project_id: ProjectId, kept: Held[Project] | None, *, needs: Needs, again: bool, creates: bool
     ) -> View:
         if kept is not None and not again:
-            found = {} if creates else await self._found(needs(kept.value))
+            found = await self._found([] if creates else needs(kept.value))
             return View(project=kept, found=found, fresh=False)
         (snapshot,) = await self._store.get([PROJECTS.ref(project_id)])
         project = _existing(project_id, snapshot)

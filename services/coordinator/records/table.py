@@ -65,7 +65,7 @@ class Table(Generic[T]):
 
     def dump(self, value: T, *, ids: Ids) -> Document:
         fields = cast("dict[str, object]", self._adapter.dump_python(value))
-        derived = self._derived(value) if self._derived else {}
+        derived: Document = self._derived(value) if self._derived else {}
         stamp: Document = {"schema": self._schema, "nonce": ids.token()}
         return {name: _plain(field) for name, field in fields.items()} | dict(derived) | dict(stamp)
 
