@@ -146,6 +146,7 @@ async def test_a_mask_gives_the_asked_fields_that_exist(
     assert found.version == version
 
 
+@pytest.mark.threat("A22")
 async def test_a_dot_in_a_field_name_is_a_character_like_any_other(store: Store) -> None:
     data: dict[str, Value] = {"nonce": "n", "a.b": 1, "a": {"b": 2}, "`": 3, "*": 4}
     await store.commit([Create(thing("x"), data)])
