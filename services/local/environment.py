@@ -53,7 +53,7 @@ def _ingress(state: StateDirectory, addresses: Addresses) -> Environment:
     return {
         "ANVIL_AUDIENCE": identities.INGRESS_AUDIENCE,
         "ANVIL_HOOKS_EMAIL": identities.HOOKS,
-        "ANVIL_CONSOLE_EMAIL": identities.CONSOLE,
+        "ANVIL_SERVICE_EMAIL": identities.CONSOLE,
         "ANVIL_COORDINATOR_URL": addresses.url(Service.COORDINATOR),
         "ANVIL_COORDINATOR_AUDIENCE": identities.COORDINATOR_AUDIENCE,
         "ANVIL_PUBLIC_URL": addresses.url(Service.INGRESS),

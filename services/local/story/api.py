@@ -13,9 +13,10 @@ from services.kernel.adapters.local_minter import LocalMinter
 from services.kernel.client import Client
 from services.kernel.ports import Minter
 from services.kernel.wire import api
-from services.kernel.wire.model import Empty
+from services.kernel.wire.deliveries import Delivery, DeliveryQuery, Outcome
+from services.kernel.wire.model import Empty, PageQuery
 from services.kernel.wire.projects import NewProject, Project, Queue
-from services.kernel.wire.runs import RunView, StartRun
+from services.kernel.wire.runs import Run, RunView, StartRun
 from services.kernel.wire.webhooks import PutWebhook, RotateSecret, Webhook, WebhookPut
 from services.local import identities
 from services.local.stack import Stack
@@ -91,6 +92,16 @@ class Api:
 
     async def run(self, run: str) -> RunView:
         return await self._client.call(api.GET_RUN, path={"run": run}, body=Empty())
+
+    async def runs(self, project: str) -> tuple[Run, ...]:
+        """The newest hundred."""
+        asked = PageQuery(page_size=100)
+        return (await self._client.call(api.LIST_RUNS, path={"project": project}, body=asked)).items
+
+    async def deliveries(self, project: str, *, outcome: Outcome | None = None) -> tuple[Delivery, ...]:
+        """The newest hundred, or of those with this outcome."""
+        asked = DeliveryQuery(page_size=100, outcome=outcome)
+        return (await self._client.call(api.LIST_DELIVERIES, path={"project": project}, body=asked)).items
 
     async def queue(self, project: str) -> Queue:
         return await self._client.call(api.GET_QUEUE, path={"project": project}, body=Empty())
