@@ -1,6 +1,6 @@
 """Ingress put together: each part with its own identity towards the coordinator."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -54,7 +54,7 @@ def create(settings: IngressSettings, world: World) -> Starlette:
     http = httpx2.AsyncClient(trust_env=False)
 
     @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+    async def lifespan(app: Starlette) -> AsyncGenerator[None]:
         async with http:
             yield
 

@@ -1,4 +1,4 @@
-"""Starts ingress: `gunicorn 'services.ingress.main:application()'`. Alone reads the environment and chooses adapters."""
+"""Starts ingress (`gunicorn 'services.ingress.main:application()'`): reads the environment, chooses adapters."""
 
 from starlette.applications import Starlette
 
@@ -19,10 +19,7 @@ def application() -> Starlette:
     log.configure(SERVICE, level=settings.log_level)
     clock = SystemClock()
     world = World(
-        minters={
-            Part.HOOKS: _minter(settings, settings.hooks_email, clock),
-            Part.CONSOLE: _minter(settings, settings.console_email, clock),
-        },
+        minters={part: _minter(settings, part, clock) for part in settings.parts},
         keys=Jwks(settings.jwks_url, clock=clock),
         keyring=Keyring.load(settings.webhook_keyring_file.read_bytes()),
         roles=Roles.parse(settings.roles_file.read_bytes()) if settings.roles_file else Roles(()),
@@ -32,7 +29,8 @@ def application() -> Starlette:
     return create(settings, world)
 
 
-def _minter(settings: IngressSettings, email: str, clock: SystemClock) -> Minter:
-    if settings.local_key_file is None:
-        raise SettingsError(f"{settings.variable('local_key_file')}: needed to mint identity tokens")
+def _minter(settings: IngressSettings, part: Part, clock: SystemClock) -> Minter:
+    email = settings.hooks_email if part is Part.HOOKS else settings.service_email
+    if settings.local_key_file is None or email is None:
+        raise SettingsError(f"{settings.variable('local_key_file')} and an e-mail for {part}: needed to mint tokens")
     return LocalMinter(settings.local_key_file, email=email, issuer=settings.issuer, clock=clock)

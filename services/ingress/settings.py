@@ -19,7 +19,7 @@ class Part(StrEnum):
 
 
 class IngressSettings(ServiceSettings):
-    """`hooks_email` and `console_email` are what the parts call themselves where they mint locally.
+    """`hooks_email` is what that part calls itself where it mints locally; the console is `service_email`.
 
     `people_audiences` are further audiences of people's tokens, such as the client id of their command line.
     """
@@ -33,8 +33,7 @@ class IngressSettings(ServiceSettings):
     people_audiences: frozenset[str] = frozenset()
     body_limit_bytes: int = Field(default=5 * MIB, ge=1024, le=25 * MIB)
     allow_local_repositories: Annotated[bool, DevOnly()] = False
-    hooks_email: str = "hooks@anvil.local"
-    console_email: str = "console@anvil.local"
+    hooks_email: str | None = None
 
     @model_validator(mode="after")
     def _roles_for_people(self) -> Self:
