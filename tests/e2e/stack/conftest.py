@@ -31,7 +31,11 @@ async def running(
     overrides = {Service.COORDINATOR: HEARTBEATS, Service.RUNNER: HEARTBEATS}
     with state.held(tmp_path_factory.mktemp("stack")) as directory:
         async with stack.running(
-            directory, addresses=addresses.choose(0), report=reports, overrides=overrides, chosen=stack.ALL-{Service.RUNNER}
+            directory,
+            addresses=addresses.choose(0),
+            report=reports,
+            overrides=overrides,
+            chosen=stack.ALL - {Service.RUNNER},
         ) as started:
             yield started
 
