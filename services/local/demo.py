@@ -2,14 +2,14 @@
 
 import asyncio
 import shutil
-import signal
 import tempfile
 from pathlib import Path
 
 from rich.console import Console
 
 from services.kernel.errors import AnvilError
-from services.local import addresses, stack, state
+from services.local import addresses, interruption, stack, state
+from services.local.interruption import Interrupted
 from services.local.story.api import Api, TookTooLong
 from services.local.story.narration import Mark, Narrator, Tick
 from services.local.story.repository import Repository
@@ -31,9 +31,9 @@ def run(*, keep: bool = False) -> int:
     folder = Path(tempfile.mkdtemp(prefix="anvil-demo-"))
     code = INTERRUPTED
     try:
-        code = asyncio.run(_told(folder, narrator=narrator))
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        narrator.complain("interrupted")
+        code = interruption.run(_told(folder, narrator=narrator))
+    except Interrupted as error:
+        narrator.complain(str(error))
     except StartFailed as error:
         narrator.complain(str(error))
         code = FAILED
@@ -45,10 +45,7 @@ def run(*, keep: bool = False) -> int:
 
 
 async def _told(folder: Path, *, narrator: Narrator) -> int:
-    told = asyncio.current_task()
     loop = asyncio.get_running_loop()
-    if told is not None:
-        loop.add_signal_handler(signal.SIGTERM, told.cancel)
     began = loop.time()
     narrator.say("starting ingress, coordinator, runner and what plays Google Cloud …")
     with state.held(folder / "state") as directory:

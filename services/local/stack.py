@@ -1,6 +1,7 @@
 """A running local stack: its state, where it listens, its processes."""
 
 import os
+import sys
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from services.local.addresses import Addresses, Service
 from services.local.environment import Environment
 from services.local.program import programs
 from services.local.state import StateDirectory, publish
-from services.local.supervisor import Keeper, Report, supervised
+from services.local.supervisor import Keeper, Report, StartFailed, supervised
 
 ALL = frozenset(Service)
 
@@ -42,8 +43,10 @@ async def running(
     """The chosen services, ready, until the end of the block.
 
     Raises:
-        StartFailed: one of them did not come to serve.
+        StartFailed: one of them did not come to serve, or this is not Linux.
     """
+    if sys.platform != "linux":
+        raise StartFailed("the local stack needs Linux, which ties its processes together (prctl, pidfd)")
     plan = programs(chosen, state=state, addresses=addresses, inherited=os.environ, overrides=overrides or {})
     async with supervised(plan, report=report) as keepers:
         stack = Stack(state=state, addresses=addresses, keepers=keepers)

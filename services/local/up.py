@@ -2,14 +2,13 @@
 
 import asyncio
 import os
-import signal
-import sys
 from pathlib import Path
 
 from rich.console import Console
 
-from services.local import addresses, stack, state
+from services.local import addresses, interruption, stack, state
 from services.local.addresses import Addresses, PortTaken, Service
+from services.local.interruption import Interrupted
 from services.local.stack import Stack
 from services.local.state import StateDirectory, StateInUse
 from services.local.supervisor import StartFailed
@@ -32,13 +31,14 @@ def run(*, state_dir: Path | None, port: int, services: tuple[str, ...], store: 
     `services` are those to start besides the platform (none: all); `port` 0 takes any that are free.
     """
     console = Console(highlight=False, soft_wrap=True)
-    if sys.platform != "linux":
-        console.print("the local stack needs Linux (it ties its processes together with prctl and pidfd)")
-        return FAILED
     try:
         with state.held(state_dir or state.default_root(os.environ)) as directory:
             chosen = frozenset(Service(name) for name in services) | {Service.PLATFORM} if services else stack.ALL
-            asyncio.run(_serve(directory, where=addresses.choose(port), chosen=chosen, store=store, console=console))
+            interruption.run(
+                _serve(directory, where=addresses.choose(port), chosen=chosen, store=store, console=console)
+            )
+    except Interrupted:
+        return OK
     except (StateInUse, PortTaken, StartFailed) as error:
         console.print(str(error), markup=False)
         return FAILED
@@ -53,7 +53,7 @@ async def _serve(
     store: str,
     console: Console,
 ) -> None:
-    stopped = _signalled()
+    """Never ends by itself."""
     overrides = {Service.COORDINATOR: {"ANVIL_STORE": store}}
 
     def report(event: str) -> None:
@@ -62,16 +62,10 @@ async def _serve(
     console.print(f"starting {', '.join(sorted(chosen))} …")
     async with stack.running(directory, addresses=where, chosen=chosen, overrides=overrides, report=report) as running:
         console.print(_welcome(running), markup=False)
-        await stopped.wait()
-        console.print("stopping …")
-
-
-def _signalled() -> asyncio.Event:
-    """Set by the first SIGINT or SIGTERM."""
-    stopped = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-    return stopped
+        try:
+            await asyncio.Event().wait()
+        finally:
+            console.print("stopping …")
 
 
 def _welcome(running: Stack) -> str:
