@@ -17,10 +17,10 @@ OK = 0
 FAILED = 1
 
 NEXT_STEPS = """
-  export ANVIL_TOKEN=$(anvil auth token)             # who you are here: an admin
   anvil project create hello --repository-url file:///path/to/repository.git
-  anvil webhook put github --project hello           # prints the payload URL and its secret
-  anvil run start --project hello --watch
+  anvil webhook put github --project hello     # the payload URL, and the secret, this once
+  anvil run start --project hello --watch      # runs the head of its main branch
+  anvil auth token                             # a token for other clients
 
 Ctrl-C stops it."""
 
