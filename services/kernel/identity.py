@@ -8,7 +8,7 @@ import base64
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Literal, Protocol
 
 import jwt
@@ -50,7 +50,7 @@ class Claims:
 class _Payload(BaseModel):
     """The claims that are looked at; times are seconds since 1970. The rest is ignored."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", strict=True, hide_input_in_errors=True)
+    model_config = ConfigDict(frozen=True, extra="ignore", strict=True, allow_inf_nan=False, hide_input_in_errors=True)
 
     iss: str
     aud: str
@@ -149,7 +149,7 @@ def _payload(token: str, key: RSAPublicKey) -> _Payload:
 def _untimely(payload: _Payload, now: float) -> str | None:
     leeway = LEEWAY.total_seconds()
     if payload.exp + leeway <= now:
-        return f"expired at {datetime.fromtimestamp(payload.exp, UTC):%H:%M:%S} UTC"
+        return "has expired"
     if max(payload.iat, payload.nbf) - leeway > now:
         return "is not valid yet"
     return None

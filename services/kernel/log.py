@@ -153,5 +153,5 @@ def _adopt_the_servers() -> None:
         logger.handlers = []
         logger.propagate = True
     # `web.edge` writes the line about a request, with its trace and without its query.
-    for name in ("gunicorn.access", "uvicorn.access", "httpx2"):
+    for name in ("gunicorn.access", "uvicorn.access", "httpx2", "asyncio"):
         logging.getLogger(name).setLevel(logging.WARNING)

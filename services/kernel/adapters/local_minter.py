@@ -56,7 +56,7 @@ def create_key(path: Path) -> None:
         file.write(pem)
 
 
-def jwks(key_file: Path) -> dict[str, object]:
+def jwks(key_file: Path) -> dict[str, list[dict[str, str]]]:
     """The public key as the JWKS document that an issuer serves."""
     key = _read(key_file)
     return {"keys": [{**_members(key), "kid": _kid(key), "use": "sig", "alg": "RS256"}]}
@@ -69,7 +69,7 @@ def _read(path: Path) -> RSAPrivateKey:
     return key
 
 
-def _members(key: RSAPrivateKey) -> dict[str, object]:
+def _members(key: RSAPrivateKey) -> dict[str, str]:
     """The members that make up an RSA public key (RFC 7518 §6.3.1)."""
     jwk = RSAAlgorithm.to_jwk(key.public_key(), as_dict=True)
     return {name: jwk[name] for name in ("e", "kty", "n")}
