@@ -40,8 +40,12 @@ _BURST: Final = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """What ingress needs of the world outside it. `keys` are the issuer's, `minters` mint for the parts."""
+    """What ingress needs of the world outside it. `keys` are the issuer's, `minters` mint for the parts.
 
+    `http` reaches the coordinator; it is opened and closed with the application.
+    """
+
+    http: httpx2.AsyncClient
     minters: dict[Part, Minter]
     keys: Keys
     keyring: Keyring
@@ -51,16 +55,14 @@ class World:
 
 
 def create(settings: IngressSettings, world: World) -> Starlette:
-    http = httpx2.AsyncClient(trust_env=False)
-
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncGenerator[None]:
-        async with http:
+        async with world.http:
             yield
 
     def coordinator(part: Part) -> Coordinator:
         client = Client(
-            http,
+            world.http,
             base_url=settings.coordinator_url,
             audience=settings.coordinator_audience,
             minter=world.minters[part],

@@ -1,5 +1,6 @@
 """Starts ingress (`gunicorn 'services.ingress.main:application()'`): reads the environment, chooses adapters."""
 
+import httpx2
 from starlette.applications import Starlette
 
 from services.ingress.app import SERVICE, World, create
@@ -19,6 +20,7 @@ def application() -> Starlette:
     log.configure(SERVICE, level=settings.log_level)
     clock = SystemClock()
     world = World(
+        http=httpx2.AsyncClient(trust_env=False),
         minters={part: _minter(settings, part, clock) for part in settings.parts},
         keys=Jwks(settings.jwks_url, clock=clock),
         keyring=Keyring.load(settings.webhook_keyring_file.read_bytes()),

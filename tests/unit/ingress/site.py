@@ -16,7 +16,6 @@ from services.ingress.settings import IngressSettings, Part
 from services.kernel.adapters.clock import SystemClock, SystemIds
 from services.kernel.seal import Keyring, create_keyring
 from services.kernel.wire.deliveries import Provider
-from tests.contract.serving import served
 from tests.unit.ingress import coordinator as double
 from tests.unit.ingress.coordinator import InMemoryCoordinator, StoredWebhook, project
 from tests.unit.ingress.github_deliveries import SECRET
@@ -78,13 +77,13 @@ class Site:
         return await self.http.request(method, f"/api/private{path}", json=json, headers=sent)
 
 
-def settings(coordinator_url: str, *, local: bool = False) -> IngressSettings:
+def settings(*, local: bool) -> IngressSettings:
     return IngressSettings(
         environment="dev",
         namespace="test",
         audience=AUDIENCE,
         issuer=ISSUER,
-        coordinator_url=coordinator_url,
+        coordinator_url="http://coordinator",
         coordinator_audience=double.AUDIENCE,
         webhook_keyring_file=Path("unread"),
         roles_file=Path("unread"),
@@ -100,6 +99,7 @@ async def site(issuer: Issuer, *, local: bool = False) -> AsyncGenerator[Site]:
     coordinator.projects = {"site": project("site"), "other": project("other", project_id="prj_0000000000000000000002")}
     keyring, clock, ids = Keyring.load(create_keyring()), MovableClock(), SystemIds()
     world = World(
+        http=httpx2.AsyncClient(transport=httpx2.ASGITransport(coordinator.app(issuer))),
         minters={Part.HOOKS: issuer.minter(double.HOOKS), Part.CONSOLE: issuer.minter(double.CONSOLE)},
         keys=issuer,
         keyring=keyring,
@@ -107,13 +107,9 @@ async def site(issuer: Issuer, *, local: bool = False) -> AsyncGenerator[Site]:
         clock=clock,
         ids=ids,
     )
-    async with served(coordinator.app(issuer)) as [url]:
-        app = create(settings(url, local=local), world)
-        transport = httpx2.ASGITransport(app)
-        async with (
-            app.router.lifespan_context(app),
-            httpx2.AsyncClient(transport=transport, base_url="http://ci") as http,
-        ):
-            yield Site(
-                coordinator=coordinator, issuer=issuer, custody=Custody(keyring, ids), clock=clock, app=app, http=http
-            )
+    app = create(settings(local=local), world)
+    transport = httpx2.ASGITransport(app)
+    async with app.router.lifespan_context(app), httpx2.AsyncClient(transport=transport, base_url="http://ci") as http:
+        yield Site(
+            coordinator=coordinator, issuer=issuer, custody=Custody(keyring, ids), clock=clock, app=app, http=http
+        )
