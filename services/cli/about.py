@@ -5,7 +5,7 @@ from importlib import metadata
 from typing import Annotated
 
 import typer
-from typer.completion import get_completion_script  # type: ignore[attr-defined]  # Public in all but name.
+from typer.completion import completion_init, get_completion_script  # type: ignore[attr-defined]
 
 from services.cli.noun import Noun
 from services.cli.output import Line
@@ -17,6 +17,9 @@ class Shell(StrEnum):
     ZSH = "zsh"
     FISH = "fish"
 
+
+COMPLETE = "_ANVIL_COMPLETE"
+"""The variable in which a shell asks what could stand at the cursor."""
 
 ShellArgument = Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")]
 
@@ -34,6 +37,11 @@ def installed_version() -> str:
         return "unknown"
 
 
+def prepare_completion() -> None:
+    """Teach typer the shells; it does so itself only for commands that have `--install-completion`."""
+    completion_init()
+
+
 def version(at: Invocation) -> None:
     """The version of this command."""
     found = installed_version()
@@ -42,5 +50,5 @@ def version(at: Invocation) -> None:
 
 def completion(at: Invocation, shell: ShellArgument) -> None:
     """A script that makes a shell complete this command: `eval "$(anvil completion bash)"`."""
-    script = get_completion_script(prog_name="anvil", complete_var="_ANVIL_COMPLETE", shell=shell.value)
+    script = get_completion_script(prog_name="anvil", complete_var=COMPLETE, shell=shell.value)
     at.world.stdout.write(f"{script}\n")

@@ -32,13 +32,16 @@ def run(arguments: Sequence[str], world: World) -> Exit:
 
 
 def _run(arguments: Sequence[str], world: World) -> Exit:
+    if about.COMPLETE in world.environment:
+        about.prepare_completion()
     command = typer.main.get_command(_root().typer)
     invocation = Invocation(world=world, given=Given())
     try:
         # Without its standalone mode typer returns the code of `typer.Exit`, and draws no boxes.
         return Exit(command.main(args=list(arguments), prog_name="anvil", standalone_mode=False, obj=invocation) or 0)
     except typer.TyperException as error:
-        raise Usage(error.format_message()) from error
+        # The middle of it is how pydantic begins the messages of others.
+        raise Usage(error.format_message().replace(": Value error, ", ": ")) from error
     except typer.Abort as error:
         raise KeyboardInterrupt from error
 

@@ -115,18 +115,21 @@ class Output:
                 table = Table.grid(padding=(0, 2))
                 for name, value in fields.items():
                     table.add_row(Text(_title(name), style="bold"), _cell(value))
-                self._console().print(table)
+                self._print(table)
             case Rows(items, columns):
                 table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
                 for column in columns:
                     table.add_column(_title(column).upper(), overflow="fold", no_wrap=not self.stdout.isatty())
                 for item in items:
                     table.add_row(*(_cell(item.get(column)) for column in columns))
-                self._console().print(table)
+                self._print(table)
 
-    def _console(self) -> Console:
+    def _print(self, table: Table) -> None:
         width = None if self.stdout.isatty() else _WIDE
-        return Console(file=self.stdout, no_color=self.no_color, highlight=False, width=width)
+        console = Console(file=self.stdout, no_color=self.no_color, highlight=False, width=width)
+        with console.capture() as drawn:
+            console.print(table)
+        self.stdout.writelines(f"{line.rstrip()}\n" for line in drawn.get().splitlines())
 
 
 def _yaml(document: Mapping[str, Json]) -> str:

@@ -47,7 +47,7 @@ class Session:
         if yes:
             return
         if not self.world.stdin.isatty():
-            raise Usage(f"{question} Expected --yes, because there is no terminal to ask on")
+            raise Usage(f"{question} Expected --yes, as there is no terminal to ask on")
         if not typer.confirm(question, err=True):
             raise Stopped("nothing was changed")
 

@@ -117,6 +117,7 @@ class Ingress:
     asked: list[tuple[str, Wire]] = field(default_factory=list[tuple[str, Wire]])
     callers: list[str] = field(default_factory=list[str])
     keys: list[str] = field(default_factory=list[str])
+    projects_asked: list[str] = field(default_factory=list[str])
 
     def of(self, endpoint: Endpoint[Req, Res]) -> list[Wire]:
         """The requests to one endpoint."""
@@ -149,6 +150,7 @@ class Ingress:
         async def recorded(call: Call[Req]) -> Res | Answer[Res]:
             self.asked.append((endpoint.summary, call.body))
             self.callers.append(call.caller.email)
+            self.projects_asked += [call.path["project"]] if "project" in call.path else []
             self.keys += call.headers.getlist("Idempotency-Key")
             if (error := self.errors.get(endpoint.summary)) is not None:
                 raise error

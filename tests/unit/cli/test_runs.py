@@ -1,5 +1,6 @@
 """`anvil run`: start, watch, read, cancel, and exit with the run's result."""
 
+import asyncio
 import json
 import signal
 import subprocess
@@ -81,15 +82,15 @@ async def test_watch_gives_up_after_its_time_and_the_run_goes_on(anvil: Anvil, i
 
 async def test_watch_bears_that_ingress_is_away_for_a_moment(anvil: Anvil, ingress: Ingress) -> None:
     ingress.errors[api.GET_RUN.summary] = Unavailable("the store is away")
-    async with anyio.create_task_group() as tasks:
 
-        async def come_back() -> None:
-            while not ingress.of(api.GET_RUN):
-                await anyio.lowlevel.checkpoint()
-            del ingress.errors[api.GET_RUN.summary]
+    async def come_back() -> None:
+        while not ingress.of(api.GET_RUN):
+            await anyio.lowlevel.checkpoint()
+        del ingress.errors[api.GET_RUN.summary]
 
-        tasks.start_soon(come_back)
-        result = await anvil("run", "watch", RUN)
+    coming_back = asyncio.create_task(come_back())
+    result = await anvil("run", "watch", RUN)
+    await coming_back
     assert result.code == 0
     assert result.err.splitlines() == ["the store is away; asking again", f"{RUN} is passed"]
 
