@@ -117,7 +117,7 @@ async def test_a_stop_gives_everything_its_grace(guard: Guard, output: int) -> N
     await guard.stop(grace=LONG)
     await running
     os.lseek(output, 0, os.SEEK_SET)
-    assert os.read(output, 100) == b"ready\ncleaned up\n"
+    assert b"cleaned up\n" in os.read(output, 1000)
 
 
 @pytest.mark.parametrize("script", ESCAPES.values(), ids=ESCAPES.keys())
