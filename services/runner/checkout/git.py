@@ -49,8 +49,8 @@ class Git:
     directory: Path
     home: Path
     protocols: frozenset[str]
-    path: str
     limit: timedelta
+    path: str = "/usr/local/bin:/usr/bin:/bin"
     cap: int = 1024 * 1024
 
     async def run(self, *arguments: str) -> Output:

@@ -2,6 +2,8 @@
 
 import hashlib
 
+import orjson
+
 from services.kernel.wire.runs import LogChunk
 from services.runner.logs.limits import MARK, LogLimits
 
@@ -44,8 +46,10 @@ class Chunks:
     def take(self) -> tuple[LogChunk, ...]:
         """The next chunks, as many as one call may have; none if nothing waits."""
         taken: list[LogChunk] = []
-        while self._waiting and len(taken) < self._limits.chunks:
+        size = 0
+        while self._waiting and len(taken) < self._limits.chunks and size <= self._limits.fits_another:
             taken.append(self._next())
+            size += len(orjson.dumps(taken[-1].text))
         return tuple(taken)
 
     def __len__(self) -> int:

@@ -18,5 +18,12 @@ class LogLimits:
     tail: int = 256 * KIB
     chunks: int = 16
     """Chunks in one call."""
+    call: int = 2000 * KIB
+    """Bytes of one call as JSON; a control character takes six."""
     every: timedelta = timedelta(seconds=1)
     """Time from the end of one call to the next, at least."""
+
+    @property
+    def fits_another(self) -> int:
+        """How large a call may be for another chunk to fit, even one of control characters alone."""
+        return self.call - 6 * self.chunk

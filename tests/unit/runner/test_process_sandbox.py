@@ -131,7 +131,7 @@ async def test_what_runs_in_the_background_goes_on_being_logged(bench: Bench) ->
 
 async def test_a_stopped_command_may_clean_up_and_is_logged_meanwhile(bench: Bench) -> None:
     running = asyncio.create_task(
-        bench.run("trap 'echo cleaning; exit 3' TERM; echo ready; while :; do sleep 0.01; done")
+        bench.run("trap 'echo cleaning; exit 3' TERM; echo ready; while :; do sleep 0.01 || :; done")
     )
     await bench.wrote("ready")
     await bench.sandbox.stop(grace=LONG)
@@ -141,7 +141,7 @@ async def test_a_stopped_command_may_clean_up_and_is_logged_meanwhile(bench: Ben
 
 
 async def test_a_command_that_ignores_sigterm_is_killed_after_the_grace(bench: Bench) -> None:
-    running = asyncio.create_task(bench.run("trap '' TERM; echo ready; while :; do sleep 0.01; done"))
+    running = asyncio.create_task(bench.run("trap '' TERM; echo ready; while :; do sleep 0.01 || :; done"))
     await bench.wrote("ready")
     await bench.sandbox.stop(grace=timedelta(milliseconds=100))
     assert await running == 137
@@ -156,7 +156,7 @@ async def test_children_and_grandchildren_go_with_the_command(bench: Bench) -> N
 
 
 async def test_a_shorter_grace_overtakes_a_longer_one(bench: Bench) -> None:
-    running = asyncio.create_task(bench.run("trap 'echo deaf' TERM; echo ready; while :; do sleep 0.01; done"))
+    running = asyncio.create_task(bench.run("trap 'echo deaf' TERM; echo ready; while :; do sleep 0.01 || :; done"))
     await bench.wrote("ready")
     patient = asyncio.create_task(bench.sandbox.stop(grace=LONG))
     await bench.wrote("deaf")
