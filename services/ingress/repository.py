@@ -10,9 +10,7 @@ from urllib.parse import urlsplit
 from services.kernel.errors import FieldProblem, Invalid, InvalidRepositoryUrl
 
 _PRINTABLE = re.compile(r"[\x21-\x7e]+")
-# git-check-ref-format(1): no control characters, space, ~ ^ : ? * [ \, no "..", "//" or "@{", no "/" at either end,
-# no "." at the end; no part begins with "." or ends with ".lock". A leading "-" would be an option (A25).
-_FORBIDDEN_IN_BRANCH = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|//|@\{|^[-/]|[/.]$|(^|/)\.|\.lock(/|$)|^@$")
+_FORBIDDEN_IN_BRANCH = re.compile(r"[\x00-\x20\x7f~:?*\[\\\^]|\.\.|@\{")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
 
 
@@ -49,7 +47,7 @@ def check_branch(branch: str, *, field: str) -> None:
     Raises:
         Invalid: it is none.
     """
-    if _FORBIDDEN_IN_BRANCH.search(branch) is not None or not branch:
+    if not _is_branch(branch):
         raise _refused(field, "is not a branch name that git accepts")
 
 
@@ -62,6 +60,17 @@ def check_config_path(path: str) -> None:
     parts = PurePosixPath(path)
     if _CONTROL.search(path) or path.endswith("/") or parts.is_absolute() or ".." in parts.parts or not parts.parts:
         raise _refused("configPath", "must name a file inside the repository")
+
+
+def _is_branch(name: str) -> bool:
+    """git-check-ref-format(1), and no leading hyphen, which would make it an option (A25)."""
+    return (
+        name != "@"
+        and not name.startswith("-")
+        and not name.endswith(".")
+        and _FORBIDDEN_IN_BRANCH.search(name) is None
+        and all(part and not part.startswith(".") and not part.endswith(".lock") for part in name.split("/"))
+    )
 
 
 def _refused_url(message: str) -> InvalidRepositoryUrl:
