@@ -14,10 +14,13 @@ from services.ingress.providers.port import GitHost, Received
 from services.ingress.providers.registry import git_host
 from services.kernel import deadline, errors
 from services.kernel.endpoint import Audience, Endpoint
+from services.kernel.log import get_logger
 from services.kernel.ports import Clock
 from services.kernel.web import Caller, Served, raw, read_body
 from services.kernel.wire.deliveries import HookAnswer, Outcome
 from services.kernel.wire.model import Empty
+
+log = get_logger(__name__)
 
 ANSWER_WITHIN: Final = timedelta(seconds=4)
 """From the arrival of the whole request: the most impatient host gives up after 5 s."""
@@ -61,11 +64,19 @@ class Hooks:
         provider, host = git_host(request.path_params["provider"])
         project: str = request.path_params["project"]
         received = await self._received(request, host)
-        # A deadline that a stranger sends along counts for nothing.
-        with deadline.scope(self._clock, ANSWER_WITHIN):
-            async with deadline.within(self._clock, at_most=ANSWER_WITHIN):
-                accepted = await self._acceptance.accept(Webhook.at(project, provider), host, received)
+        accepted = await self._accepted(Webhook.at(project, provider), host, received)
         return _response(accepted, project)
+
+    async def _accepted(self, webhook: Webhook, host: GitHost, received: Received) -> Accepted:
+        try:
+            # A deadline that a stranger sends along counts for nothing.
+            with deadline.scope(self._clock, ANSWER_WITHIN):
+                async with deadline.within(self._clock, at_most=ANSWER_WITHIN):
+                    return await self._acceptance.accept(webhook, host, received)
+        except (errors.Unavailable, errors.Ambiguous) as error:
+            # Which part is away is nothing for strangers to know.
+            log.warning("a delivery was not answered in time", project=webhook.project, detail=error.detail)
+            raise errors.Unavailable("It may have been recorded; sending it again is safe.") from error
 
     async def _received(self, request: Request, host: GitHost) -> Received:
         media_type = (only(request.headers, "content-type") or "").partition(";")[0].strip().lower()

@@ -1,5 +1,9 @@
 """Starts ingress (`gunicorn 'services.ingress.main:application()'`): reads the environment, chooses adapters."""
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
 import httpx2
 from starlette.applications import Starlette
 
@@ -14,6 +18,8 @@ from services.kernel.ports import Minter
 from services.kernel.seal import Keyring
 from services.kernel.settings import SettingsError, load_or_exit
 
+Parsed = TypeVar("Parsed")
+
 
 def application() -> Starlette:
     settings = load_or_exit(IngressSettings)
@@ -23,12 +29,21 @@ def application() -> Starlette:
         http=httpx2.AsyncClient(trust_env=False),
         minters={part: _minter(settings, part, clock) for part in settings.parts},
         keys=Jwks(settings.jwks_url, clock=clock),
-        keyring=Keyring.load(settings.webhook_keyring_file.read_bytes()),
-        roles=Roles.parse(settings.roles_file.read_bytes()) if settings.roles_file else Roles(()),
+        keyring=_read(settings.webhook_keyring_file, Keyring.load, settings.variable("webhook_keyring_file")),
+        roles=_read(settings.roles_file, Roles.parse, settings.variable("roles_file"))
+        if settings.roles_file
+        else Roles(()),
         clock=clock,
         ids=SystemIds(),
     )
     return create(settings, world)
+
+
+def _read(file: Path, parse: Callable[[bytes], Parsed], variable: str) -> Parsed:
+    try:
+        return parse(file.read_bytes())
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"{variable}: {file} cannot be used: {error}") from error
 
 
 def _minter(settings: IngressSettings, part: Part, clock: SystemClock) -> Minter:

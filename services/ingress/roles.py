@@ -45,7 +45,7 @@ class Roles:
     grants: tuple[Grant, ...]
 
     @classmethod
-    def parse(cls, text: str | bytes) -> "Roles":
+    def parse(cls, text: bytes) -> "Roles":
         """From a JSON list of grants.
 
         Raises:

@@ -103,7 +103,7 @@ async def site(issuer: Issuer, *, local: bool = False) -> AsyncGenerator[Site]:
         minters={Part.HOOKS: issuer.minter(double.HOOKS), Part.CONSOLE: issuer.minter(double.CONSOLE)},
         keys=issuer,
         keyring=keyring,
-        roles=Roles.parse(ROLES),
+        roles=Roles.parse(ROLES.encode()),
         clock=clock,
         ids=ids,
     )

@@ -123,8 +123,9 @@ async def test_the_signature_comes_before_the_delivery_id_and_that_before_the_pa
 
 async def test_a_store_that_is_away_is_503_and_to_be_tried_again(site: Site) -> None:
     site.webhook()
-    site.coordinator.fail(internal.ACCEPT_DELIVERY, Unavailable(), Unavailable())
+    site.coordinator.fail(internal.ACCEPT_DELIVERY, Unavailable("the vault"), Unavailable("the vault"))
     answer = await site.deliver(BODY, HEADERS)
+    assert "vault" not in answer.text
     assert (answer.status_code, answer.json()["code"], answer.json()["retryable"]) == (503, "unavailable", True)
     assert answer.headers["retry-after"] == "5"
 

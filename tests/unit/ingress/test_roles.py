@@ -6,7 +6,7 @@ from services.ingress.roles import Role, Roles
 from services.kernel.errors import Forbidden, NotFound
 
 ROLES = Roles.parse(
-    """[
+    b"""[
       {"principal": "ada@example.com", "role": "admin", "projects": ["*"]},
       {"principal": "olga@example.com", "role": "viewer", "projects": ["*"]},
       {"principal": "olga@example.com", "role": "operator", "projects": ["site", "blog"]},
@@ -78,4 +78,4 @@ def test_anothers_project_does_not_exist_and_a_low_role_is_told_so() -> None:
 )
 def test_what_is_no_list_of_grants_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="validation error"):
-        Roles.parse(text)
+        Roles.parse(text.encode())
