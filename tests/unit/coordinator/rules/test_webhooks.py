@@ -45,7 +45,6 @@ def test_a_webhook_that_is_there_is_not_created_over() -> None:
         webhooks.create(project(), "github", NEWER, now=NOW)
 
 
-@pytest.mark.req("R71")
 @pytest.mark.parametrize(("asked", "expected"), [(False, False), (True, True), (None, True)])
 def test_an_update_switches_the_webhook_if_it_says_so(asked: bool | None, expected: bool) -> None:
     updated = update(project(), enabled=asked).webhooks["github"]
