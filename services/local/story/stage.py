@@ -40,7 +40,7 @@ def expect(seen: bool, wanted: str, *, found: object) -> None:
 
 @dataclass(slots=True, kw_only=True)
 class Stage:
-    """`pushes` are those made so far; the last one is the branch's head."""
+    """`pushes` are those made so far, the last one is the branch's head; `shown` is how much of each log was shown."""
 
     api: Api
     repository: Repository
@@ -48,6 +48,7 @@ class Stage:
     narrator: Narrator
     secret: str = field(default="", repr=False)
     pushes: list[Push] = field(default_factory=list[Push])
+    shown: dict[str, int] = field(default_factory=dict[str, int])
 
     def push(self, greeting: str, *, test: str) -> Push:
         """Push a commit whose test is this script. Nobody tells Anvil of it yet."""
@@ -79,11 +80,11 @@ class Stage:
 
     async def follow(self, run: str, *, until: str | None = None) -> RunView:
         """Show the run's log as it comes, until it has ended, or says `until`."""
-        cursor, log = 0, ""
+        log = ""
         async with asyncio.timeout(A_RUN.total_seconds()):
             while True:
                 view = await self.api.run(run)
-                text, cursor = await self.api.log(run, after=cursor)
+                text, self.shown[run] = await self.api.log(run, after=self.shown.get(run, 0))
                 self.narrator.log(text)
                 log += text
                 if view.run.status.terminal or (until is not None and until in log):
