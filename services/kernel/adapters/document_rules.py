@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from math import isfinite
 
 from services.kernel.errors import Invalid
+from services.kernel.namespace import stored_collection
 from services.kernel.ports import Create, Delete, Document, Ref, Replace, Value, Write
 
 DOCUMENT_BYTES = 1_048_576
@@ -21,6 +22,12 @@ DEPTH = 20
 """Levels of maps and lists, the document itself included."""
 
 _RESERVED = re.compile(r"__.*__", re.DOTALL)
+
+
+def stored(ref: Ref, *, namespace: str) -> Ref:
+    """Where a deployment keeps the document, once its collection is known to be a legal one."""
+    check_collection(ref.collection)
+    return Ref(stored_collection(namespace, ref.collection), ref.id)
 
 
 def check_writes(writes: Sequence[Write]) -> None:

@@ -9,11 +9,12 @@ from functools import partial
 from pathlib import Path
 
 from services.kernel.adapters import sqlite_rows as rows
-from services.kernel.adapters import sqlite_shapes as shapes
-from services.kernel.adapters.document_rules import check_collection, check_ref, check_value, check_writes
+from services.kernel.adapters.document_rules import check_ref, check_writes, stored
+from services.kernel.adapters.query_shapes import Declared, dump
 from services.kernel.adapters.sqlite_codec import decode, encode
 from services.kernel.adapters.sqlite_file import BUSY_WAIT, SqliteFile
-from services.kernel.errors import AlreadyExists, Invalid, PreconditionFailed
+from services.kernel.adapters.sqlite_spans import span_of
+from services.kernel.errors import AlreadyExists, PreconditionFailed
 from services.kernel.namespace import stored_collection
 from services.kernel.ports import Clock, Create, Delete, Index, Query, Ref, Replace, Snapshot, Version, Write
 
@@ -39,33 +40,28 @@ class SqliteStore:
     ) -> None:
         self._namespace = namespace
         self._clock = clock
-        self._indexes = frozenset(
-            replace(index, collection=stored_collection(namespace, index.collection)) for index in indexes
-        )
-        prepare = partial(rows.prepare, declared=sorted(self._indexes, key=shapes.dump))
+        self._declared = Declared(indexes, namespace=namespace)
+        prepare = partial(rows.prepare, declared=sorted(self._declared.indexes, key=dump))
         self._file = SqliteFile(path, executor=executor, prepare=prepare, busy_wait=busy_wait)
 
     async def get(self, refs: Sequence[Ref], *, fields: Sequence[str] | None = None) -> list[Snapshot | None]:
-        stored = [self._stored(ref) for ref in refs]
-        for ref in stored:
-            check_ref(ref)
-        found = await self._file.read(lambda connection: [rows.find(connection, ref) for ref in stored])
+        places = [stored(ref, namespace=self._namespace) for ref in refs]
+        for place in places:
+            check_ref(place)
+        found = await self._file.read(lambda connection: [rows.find(connection, place) for place in places])
         pairs = zip(refs, found, strict=True)
         return [None if row is None else _snapshot(ref, row, fields=fields) for ref, row in pairs]
 
     async def commit(self, writes: Sequence[Write]) -> list[Version]:
-        stored = [replace(write, ref=self._stored(write.ref)) for write in writes]
-        check_writes(stored)
+        placed = [replace(write, ref=stored(write.ref, namespace=self._namespace)) for write in writes]
+        check_writes(placed)
         now = (self._clock.now() - _EPOCH) // timedelta(microseconds=1)
-        return await self._file.write(lambda connection: _apply_all(connection, stored, now=now)) if stored else []
+        return await self._file.write(lambda connection: _apply_all(connection, placed, now=now)) if placed else []
 
     async def query(self, query: Query) -> list[Snapshot]:
-        _check_query(query)
+        index = self._declared.index_for(query)
         collection = stored_collection(self._namespace, query.collection)
-        index = shapes.shape(query, collection)
-        if index not in self._indexes:
-            raise LookupError(f"No index is declared for {query.collection}: {shapes.dump(index)}.")
-        span = shapes.span(index, query, collection)
+        span = span_of(index, query, collection)
         found = await self._file.read(
             lambda connection: rows.scan(connection, index, span, collection=collection, limit=query.limit)
         )
@@ -74,20 +70,6 @@ class SqliteStore:
     def close(self) -> None:
         """Let the file go; the executor is its owner's to shut down, before."""
         self._file.close()
-
-    def _stored(self, ref: Ref) -> Ref:
-        check_collection(ref.collection)
-        return Ref(stored_collection(self._namespace, ref.collection), ref.id)
-
-
-def _check_query(query: Query) -> None:
-    check_collection(query.collection)
-    if query.limit < 1:
-        raise Invalid(f"A query asks for at least one document, not {query.limit}.")
-    for where in query.where:
-        check_value(where.value)
-    for value in query.after.values if query.after else ():
-        check_value(value)
 
 
 def _apply_all(connection: sqlite3.Connection, writes: Sequence[Write], *, now: int) -> list[Version]:

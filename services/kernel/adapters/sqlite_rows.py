@@ -8,10 +8,10 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from services.kernel.adapters import sqlite_shapes as shapes
+from services.kernel.adapters import query_shapes as shapes
 from services.kernel.adapters.sqlite_codec import decode, encode
 from services.kernel.adapters.sqlite_file import transaction
-from services.kernel.adapters.sqlite_shapes import Span
+from services.kernel.adapters.sqlite_spans import Span, key_of
 from services.kernel.ports import Document, Index, Ref
 
 _SCHEMA = """
@@ -121,7 +121,7 @@ def _add_index(connection: sqlite3.Connection, index: Index) -> None:
                 "SELECT row, id, version, data FROM documents WHERE collection = ?", (collection,)
             )
             for row in list(_rows(rows, collection)):
-                if (key := shapes.key(index, row.ref, decode(row.data))) is not None:
+                if (key := key_of(index, row.ref, decode(row.data))) is not None:
                     _enter(connection, row.row, {number: key})
 
 
@@ -136,7 +136,7 @@ def _keys(connection: sqlite3.Connection, ref: Ref, data: Document) -> Mapping[i
     for number, text in connection.execute("SELECT number, shape FROM indexes"):
         index = shapes.load(text)
         if index.collection == shapes.pattern(ref.collection):
-            key = shapes.key(index, ref, data)
+            key = key_of(index, ref, data)
             if key is not None:
                 found[number] = key
     return found

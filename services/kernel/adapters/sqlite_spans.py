@@ -1,18 +1,13 @@
-"""Declared query shapes: the key of a document in an index, and the span of keys that answers a query.
+"""Query shapes as ordered bytes: the key of a document in an index, and the span of keys that answers a query.
 
-A shape is the collection's pattern, the set of fields compared for equality and the list of fields to order by; a
-query must have exactly a declared one (also where Firestore would do without an index). A range needs to be on the
-first field of the order. A key is collection, equality values, order values, id: so every query is one range scan.
+A key is collection, equality values, order values, id: so every query is one range scan.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import orjson
-
 from services.kernel.adapters import sqlite_keys as keys
-from services.kernel.errors import Invalid
-from services.kernel.ports import Cursor, Document, Index, Op, Order, Query, Ref, Value, Where
+from services.kernel.ports import Document, Index, Op, Order, Query, Ref, Value, Where
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,38 +21,7 @@ class Span:
         return Span(low=max(self.low, other.low), high=min(self.high, other.high))
 
 
-def pattern(collection: str) -> str:
-    """The collection's path with every document id replaced by `*`."""
-    return "/".join("*" if place % 2 else segment for place, segment in enumerate(collection.split("/")))
-
-
-def dump(index: Index) -> str:
-    """The index as canonical text."""
-    order = [[order.field, order.descending] for order in index.order]
-    return orjson.dumps([index.collection, sorted(index.equal), order]).decode()
-
-
-def load(text: str) -> Index:
-    collection, equal, order = orjson.loads(text)
-    return Index(collection=collection, equal=frozenset(equal), order=tuple(Order(*each) for each in order))
-
-
-def shape(query: Query, collection: str) -> Index:
-    """The index that the query needs, if it is a possible one at all.
-
-    Raises:
-        LookupError: no index can answer it.
-    """
-    equal = [where.field for where in query.where if where.op is Op.EQUAL]
-    first = query.order[0].field if query.order else None
-    if any(where.op is not Op.EQUAL and where.field != first for where in query.where):
-        raise LookupError(f"A range in {query.collection} must be on the first field to order by.")
-    if len(set(equal)) != len(equal):
-        raise LookupError(f"A field of {query.collection} is compared for equality twice.")
-    return Index(collection=pattern(collection), equal=frozenset(equal), order=query.order)
-
-
-def key(index: Index, ref: Ref, data: Document) -> bytes | None:
+def key_of(index: Index, ref: Ref, data: Document) -> bytes | None:
     """The document's place in the index; None if it lacks one of the index's fields."""
     fields = [*sorted(index.equal), *(order.field for order in index.order)]
     if any(field not in data for field in fields):
@@ -66,7 +30,7 @@ def key(index: Index, ref: Ref, data: Document) -> bytes | None:
     return equal + _place(index.order, [data[order.field] for order in index.order], ref.id)
 
 
-def span(index: Index, query: Query, collection: str) -> Span:
+def span_of(index: Index, query: Query, collection: str) -> Span:
     """The keys of the documents that match and come after the cursor."""
     equal = {where.field: where.value for where in query.where if where.op is Op.EQUAL}
     prefix = _prefix(collection, [equal[field] for field in sorted(equal)])
@@ -75,7 +39,8 @@ def span(index: Index, query: Query, collection: str) -> Span:
         if where.op is not Op.EQUAL:
             found = found.within(_range(prefix, where, descending=index.order[0].descending))
     if query.after is not None:
-        found = found.within(Span(low=prefix + _cursor(index.order, query.after) + b"\x00", high=found.high))
+        seen = prefix + _place(index.order, query.after.values, query.after.id)
+        found = found.within(Span(low=seen + b"\x00", high=found.high))
     return found
 
 
@@ -87,12 +52,6 @@ def _place(order: Sequence[Order], values: Sequence[Value], document: str) -> by
     directions = [each.descending for each in order] + [order[-1].descending if order else False]
     parts = zip([*values, document], directions, strict=True)
     return b"".join(keys.encode(value, descending=descending) for value, descending in parts)
-
-
-def _cursor(order: Sequence[Order], cursor: Cursor) -> bytes:
-    if len(cursor.values) != len(order):
-        raise Invalid(f"The cursor has {len(cursor.values)} values for {len(order)} fields to order by.")
-    return _place(order, cursor.values, cursor.id)
 
 
 def _range(prefix: bytes, where: Where, *, descending: bool) -> Span:
