@@ -102,7 +102,7 @@ class Reconciler:
 
         changed = await self._scenes.change(handed_run.run_id, rule)
         await self._wake(handed_run.run_id, changed.scene.run.timers.dispatch)
-        await self.follow(changed.promoted)
+        await self.follow(handed_run.run_id, changed.promoted)
 
     async def _watch(self, run_id: RunId) -> None:
         def rule(scene: Scene) -> tuple[Scene, None]:
@@ -110,7 +110,7 @@ class Reconciler:
 
         changed = await self._scenes.change(run_id, rule)
         await self._wake(run_id, changed.scene.run.timers.watchdog)
-        await self.follow(changed.promoted)
+        await self.follow(run_id, changed.promoted)
 
     async def _sync(self, run_id: RunId) -> None:
         try:
