@@ -34,11 +34,10 @@ class Logs:
         """
         hashed = attempt_hash(command.attempt)
         for _ in range(_TRIES):
-            missing = await self._missing(run_id, command.chunks)
             lease = HEARTBEATS.load_if((await self._store.get([HEARTBEATS.ref(run_id)]))[0])
             if lease is None or lease.value.attempt_hash != hashed:
                 raise OwnershipLost(f"{run_id} is not this attempt's")
-            if not missing:
+            if not (missing := await self._missing(run_id, command.chunks)):
                 return
             fence = HEARTBEATS.replace(run_id, lease.value, at=lease.version, ids=self._ids)
             try:
