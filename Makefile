@@ -11,7 +11,7 @@ SOAK_MARK := ^ *(@|pytestmark = )pytest\.mark\.soak
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test soak check format trace clean
+.PHONY: help demo up test soak check format docs trace clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ check: $(VENV)/.dev ## Lint, formatting, types (mypy and pyright, strict) and th
 format: $(VENV)/.dev ## Format the sources
 	$(BIN)/ruff check --fix --select I .
 	$(BIN)/ruff format .
+
+docs: $(VENV)/.dev ## Write the pages that are made from the code (docs/configuration.md)
+	$(BIN)/python -m tests.documents
 
 trace: $(VENV)/.dev ## Show which requirements are proven and by which test (RECORD=1 records new ones)
 	$(BIN)/python -m tests.trace $(if $(RECORD),--record)

@@ -35,18 +35,28 @@ class DevOnly:
 
 
 class ServiceSettings(BaseSettings):
-    """`audience` is this service's own; `service_email` is what it calls itself where it mints locally."""
+    """What all services are told. The texts under the fields are what `docs/configuration.md` says of them."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="ignore", hide_input_in_errors=True)
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, frozen=True, extra="ignore", hide_input_in_errors=True, use_attribute_docstrings=True
+    )
 
     environment: str
+    """The deployment's environment; `dev` alone may have dev-only settings."""
     namespace: str
+    """The deployment's name, by which it keeps its data apart from others in one database."""
     audience: str
+    """This service's own audience: what a token must be made out to, exactly."""
     issuer: Annotated[str, DevOnly()] = GOOGLE_ISSUER
+    """Who issues the identity tokens."""
     jwks_url: Annotated[str, DevOnly()] = GOOGLE_JWKS_URL
+    """Where the issuer's public keys are."""
     local_key_file: Annotated[Path | None, DevOnly()] = None
+    """The private key (PEM) with which this service mints its own tokens."""
     service_email: str | None = None
+    """What this service calls itself in the tokens that it mints."""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    """The least severity that is logged."""
 
     @model_validator(mode="after")
     def _nothing_of_dev_elsewhere(self) -> Self:
