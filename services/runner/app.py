@@ -91,4 +91,5 @@ def _guard(settings: RunnerSettings, world: World) -> ServiceGuard:
         issuers=frozenset({settings.issuer}),
         clock=world.clock,
     )
-    return ServiceGuard(verifier, {Audience.TASKS: settings.tasks_callers})
+    allowed = {Audience.TASKS: settings.tasks_callers}
+    return ServiceGuard(verifier, allowed, platform_verifies_callers=settings.platform_verifies_callers)

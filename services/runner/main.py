@@ -24,7 +24,7 @@ def application() -> Starlette:
         http=httpx2.AsyncClient(trust_env=False),
         minter=_minter(settings, clock),
         keys=Jwks(settings.jwks_url, clock=clock),
-        sandbox=ProcessSandbox(settings.work_dir, clock=clock),
+        sandbox=ProcessSandbox(settings.work_dir.absolute(), clock=clock),
         clock=clock,
         ids=SystemIds(),
     )

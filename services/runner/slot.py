@@ -3,7 +3,7 @@
 import asyncio
 
 from services.kernel import deadline
-from services.kernel.errors import Busy, Unavailable
+from services.kernel.errors import AnvilError, Busy, Unavailable
 from services.kernel.ids import RunId
 from services.kernel.log import get_logger
 from services.kernel.wire.runs import ClaimAnswer
@@ -60,7 +60,14 @@ class Slot:
         # The run has limits of its own; the request that brought it may go.
         with deadline.scope(self._means.clock, None):
             await self._make_room()
-            return await execute(run, self._means, ending)
+            try:
+                return await execute(run, self._means, ending)
+            except AnvilError:
+                raise
+            except Exception:
+                # Nobody may be waiting for the answer any more.
+                log.exception("a run broke off", run=run)
+                raise
 
     async def _make_room(self) -> None:
         """Once more remove what an earlier run has left behind.

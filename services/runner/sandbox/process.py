@@ -34,7 +34,7 @@ class ProcessSandbox:
 
     async def clear(self) -> None:
         self._directory.mkdir(parents=True, exist_ok=True)
-        for left in sorted(self._directory.iterdir()):
+        for left in sorted(self._directory.glob("run_*")):
             await _delete(left)
 
     async def open(self, run: RunId, *, output: Output) -> Workspace:

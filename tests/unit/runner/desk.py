@@ -42,6 +42,7 @@ class Desk:
         self.directive = Directive.CONTINUE
         self.owned = True
         self.refusing: dict[str, Exception] = {}
+        self.watch: Callable[[str], None] = lambda name: None
         self._answer = ClaimAnswer(verdict=verdict, job=job)
         self._log: dict[int, str] = {}
         self._failures: dict[str, list[Exception]] = defaultdict(list)
@@ -106,6 +107,7 @@ class Desk:
         self._take("complete", message)
 
     def _take(self, name: str, message: Wire, *, fenced: bool = True) -> None:
+        self.watch(name)
         self.calls.append((name, message))
         self._came.set()
         if name in self.refusing:

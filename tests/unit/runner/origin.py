@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from services.kernel.ids import CommitSha
+from services.runner.checkout.source import LOCAL, Source
+from tests.unit.runner.desk import job
 
 _IDENTITY = {f"GIT_{who}_{what}": "x@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 
@@ -48,3 +50,8 @@ class Origin:
 
     def head(self, ref: str = "HEAD") -> CommitSha:
         return CommitSha(self.git("rev-parse", ref))
+
+
+def source(url: str, *, branch: str = "main", sha: str | None = None) -> Source:
+    """What a job for this repository names, where everything local is allowed."""
+    return Source.of(job(url, branch=branch, sha=sha), protocols=LOCAL)
