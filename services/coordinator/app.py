@@ -101,13 +101,11 @@ def _guard(settings: CoordinatorSettings, world: World) -> ServiceGuard:
         issuers=frozenset({settings.issuer}),
         clock=world.clock,
     )
-    return ServiceGuard(
-        verifier,
-        {
-            Audience.HOOKS: settings.hooks_callers,
-            Audience.CONSOLE: settings.console_callers,
-            Audience.RUNNER: settings.runner_callers,
-            Audience.TASKS: settings.tasks_callers,
-            Audience.SCHEDULER: settings.scheduler_callers,
-        },
-    )
+    allowed = {
+        Audience.HOOKS: settings.hooks_callers,
+        Audience.CONSOLE: settings.console_callers,
+        Audience.RUNNER: settings.runner_callers,
+        Audience.TASKS: settings.tasks_callers,
+        Audience.SCHEDULER: settings.scheduler_callers,
+    }
+    return ServiceGuard(verifier, allowed, platform_verifies_callers=settings.platform_verifies_callers)

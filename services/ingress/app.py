@@ -114,7 +114,7 @@ def _console(settings: IngressSettings, world: World, coordinator: Coordinator) 
 def _guard(settings: IngressSettings, world: World) -> PeopleGuard:
     audiences = settings.people_audiences | {settings.audience}
     verifier = Verifier(world.keys, audiences=audiences, issuers=frozenset({settings.issuer}), clock=world.clock)
-    return PeopleGuard(verifier, world.roles)
+    return PeopleGuard(verifier, world.roles, platform_verifies_callers=settings.platform_verifies_callers)
 
 
 async def _ready() -> None:

@@ -1,11 +1,11 @@
-"""Who calls: signed OIDC identity tokens, verified by this service itself (A42).
+"""Who calls: OIDC identity tokens, verified by this service itself (A42).
 
 RS256 only; issuer, exact audience, times, subject and a verified e-mail are all required. Being known is not enough:
-each group of endpoints has its own list of callers.
+each group of endpoints has its own list of callers. Where the platform verifies callers, a token whose signature it
+removed is read instead, with all else as before, by Google's agents and people only: they cannot send theirs twice.
 """
 
 import base64
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,19 +14,20 @@ from typing import Literal, Protocol
 import jwt
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from pydantic import BaseModel, ConfigDict, ValidationError
+from starlette.datastructures import Headers
 from starlette.requests import Request
 
-from services.kernel import strict_json
+from services.kernel import evidence, strict_json
 from services.kernel.endpoint import Audience, Endpoint
 from services.kernel.errors import Forbidden, Invalid, Unauthenticated
+from services.kernel.evidence import Platform, Signed
 from services.kernel.ports import Clock
 from services.kernel.web.serving import Caller
 from services.kernel.wire.model import Wire
 
 LEEWAY = timedelta(seconds=30)
-
-_TOKEN = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
-_LONGEST_TOKEN = 8192
+AGENTS = frozenset({Audience.TASKS, Audience.SCHEDULER})
+"""Whom Cloud Tasks and Cloud Scheduler call as; both send their token in `Authorization` alone."""
 
 
 class Keys(Protocol):
@@ -71,6 +72,19 @@ class Verifier:
         self._issuers = issuers
         self._clock = clock
 
+    async def identify(self, headers: Headers, *, platform: bool = False) -> Claims:
+        """Who sent these headers; `platform` takes tokens that Cloud Run has verified too.
+
+        Raises:
+            Unauthenticated: they bring no valid token.
+            Unavailable: the issuer's keys cannot be had.
+        """
+        match evidence.signed_or_platform(headers) if platform else evidence.signed(headers):
+            case Signed(token):
+                return await self.verify(token)
+            case Platform(token):
+                return self._fit(_read(token))
+
     async def verify(self, token: str) -> Claims:
         """
         Raises:
@@ -80,7 +94,9 @@ class Verifier:
         key = await self._keys.key(_kid(token))
         if key is None:
             raise Unauthenticated("the identity token is signed with an unknown key")
-        payload = _payload(token, key)
+        return self._fit(_verified(token, key))
+
+    def _fit(self, payload: _Payload) -> Claims:
         if refusal := self._refusal(payload, self._clock.now()):
             raise Unauthenticated(f"the identity token {refusal}")
         return Claims(email=payload.email, subject=payload.sub)
@@ -94,40 +110,33 @@ class Verifier:
 
 
 class ServiceGuard:
-    """Lets in the services and agents that are listed for an endpoint's audience, and nobody for one without a list."""
+    """Lets in the services and agents that are listed for an endpoint's audience, and nobody for one without a list.
 
-    def __init__(self, verifier: Verifier, allowed: Mapping[Audience, frozenset[str]]) -> None:
+    Our own services have to bring a signed token also where the platform verifies callers.
+    """
+
+    def __init__(
+        self,
+        verifier: Verifier,
+        allowed: Mapping[Audience, frozenset[str]],
+        *,
+        platform_verifies_callers: bool = False,
+    ) -> None:
         self._verifier = verifier
         self._allowed = allowed
+        self._by_platform = AGENTS if platform_verifies_callers else frozenset[Audience]()
 
     async def __call__(self, request: Request, endpoint: Endpoint[Wire, Wire]) -> Caller:
-        claims = await self._verifier.verify(bearer(request))
+        claims = await self._verifier.identify(request.headers, platform=endpoint.audience in self._by_platform)
         if claims.email not in self._allowed.get(endpoint.audience, frozenset()):
             raise Forbidden(f"{claims.email} may not call this")
         return Caller(email=claims.email)
 
 
-def bearer(request: Request) -> str:
-    """The token of the one Authorization header.
-
-    Raises:
-        Unauthenticated: there is none, or more than one, or it is no token.
-    """
-    match request.headers.getlist("authorization"):
-        case [value]:
-            scheme, _, token = value.partition(" ")
-        case _:
-            raise Unauthenticated("exactly one Authorization header is needed")
-    if scheme.lower() != "bearer" or len(token) > _LONGEST_TOKEN or not _TOKEN.fullmatch(token):
-        raise Unauthenticated("the Authorization header has no identity token")
-    return token
-
-
 def _kid(token: str) -> str:
     """The key's id from the header, which is a stranger's text and parsed as such."""
     try:
-        first = token.partition(".")[0]
-        header = strict_json.parse(base64.urlsafe_b64decode(first + "=" * (-len(first) % 4)))
+        header = strict_json.parse(_decoded(token.partition(".")[0]))
     except (ValueError, Invalid) as error:
         raise Unauthenticated("the identity token is malformed") from error
     match header:
@@ -137,13 +146,26 @@ def _kid(token: str) -> str:
             raise Unauthenticated("the identity token is not signed with RS256 by a named key")
 
 
-def _payload(token: str, key: RSAPublicKey) -> _Payload:
+def _verified(token: str, key: RSAPublicKey) -> _Payload:
     try:
         # The claims are checked below, by the clock that everything else goes by.
         raw = jwt.api_jws.decode(token, key, algorithms=["RS256"])
         return _Payload.model_validate_json(raw)
     except (jwt.PyJWTError, ValidationError) as error:
         raise Unauthenticated("the identity token is not valid") from error
+
+
+def _read(token: str) -> _Payload:
+    """The claims of a token whose signature the platform has verified and removed."""
+    _kid(token)
+    try:
+        return _Payload.model_validate_json(_decoded(token.split(".")[1]))
+    except (ValueError, ValidationError) as error:
+        raise Unauthenticated("the identity token is not valid") from error
+
+
+def _decoded(part: str) -> bytes:
+    return base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
 
 
 def _untimely(payload: _Payload, now: float) -> str | None:

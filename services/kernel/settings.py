@@ -55,6 +55,8 @@ class ServiceSettings(BaseSettings):
     """The private key (PEM) with which this service mints its own tokens."""
     service_email: str | None = None
     """What this service calls itself in the tokens that it mints."""
+    platform_verifies_callers: bool = False
+    """Whether tokens whose signature Cloud Run verified and removed are believed; only where nobody gets past it."""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     """The least severity that is logged."""
 

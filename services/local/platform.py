@@ -20,7 +20,7 @@ from services.kernel.adapters.jwks import Jwks
 from services.kernel.adapters.local_minter import LocalMinter, jwks
 from services.kernel.client import Client
 from services.kernel.errors import Forbidden
-from services.kernel.identity import Verifier, bearer
+from services.kernel.identity import Verifier
 from services.kernel.log import get_logger
 from services.kernel.ports import Clock, Minter, Target
 from services.local import identities, pump, queue, scheduler
@@ -99,7 +99,7 @@ def _admission(settings: PlatformSettings, *, clock: Clock) -> queue.Admit:
     )
 
     async def admit(request: Request) -> None:
-        claims = await verifier.verify(bearer(request))
+        claims = await verifier.identify(request.headers)
         if claims.email not in settings.tasks_callers:
             raise Forbidden(f"{claims.email} may not enqueue")
 
