@@ -47,3 +47,9 @@ class IngressSettings(ServiceSettings):
         if Part.CONSOLE in self.parts and self.roles_file is None:
             raise ValueError(f"{self.variable('roles_file')}: needed where the console is served")
         return self
+
+    @model_validator(mode="after")
+    def _nobody_gets_past_the_platform(self) -> Self:
+        if self.platform_verifies_callers and Part.HOOKS in self.parts:
+            raise ValueError(f"{self.variable('platform_verifies_callers')}: not where anybody may call the hooks")
+        return self
