@@ -22,7 +22,7 @@ class IngressSettings(ServiceSettings):
     """What ingress is told besides. The console's own name is `service_email`."""
 
     parts: frozenset[Part] = Field(default=frozenset(Part), min_length=1)
-    """What this instance serves."""
+    """What is served here."""
     coordinator_url: str
     """Where the coordinator is."""
     coordinator_audience: str

@@ -52,7 +52,7 @@ class ServiceSettings(BaseSettings):
     jwks_url: Annotated[str, DevOnly()] = GOOGLE_JWKS_URL
     """Where the issuer's public keys are."""
     local_key_file: Annotated[Path | None, DevOnly()] = None
-    """The private key (PEM) with which this service mints its own tokens."""
+    """The private key (PEM) that mints this service's own tokens."""
     service_email: str | None = None
     """What this service calls itself in the tokens that it mints."""
     platform_verifies_callers: bool = False

@@ -7,11 +7,11 @@ from tests.documents.configuration import PAGE, SERVICES, page
 
 ROWS = """\
 | `ANVIL_AUDIENCE` | text | required | This service's own audience: what a token must be made out to, exactly. |
-| `ANVIL_PARTS` | list of `hooks` or `console`, at least 1 of them | `["console","hooks"]` | What this instance serves. |
+| `ANVIL_PARTS` | list of `hooks` or `console`, at least 1 of them | `["console","hooks"]` | What is served here. |
 | `ANVIL_LOG_LINE_BYTES` | whole number, at least 1024, at most 65536 | `65536` | The longest line of a log. |
 | `ANVIL_SERVICE_EMAIL` | text | none | What this service calls itself in the tokens that it mints. |
 | `ANVIL_STORE` | `sqlite` | required | Where everything durable is kept. *Dev only: `sqlite`.* |
-| `ANVIL_LOCAL_KEY_FILE` | path | none | The private key (PEM) with which this service mints its own tokens. *Dev only.* |
+| `ANVIL_LOCAL_KEY_FILE` | path | none | The private key (PEM) that mints this service's own tokens. *Dev only.* |
 """.splitlines()
 
 
