@@ -11,7 +11,7 @@ from datetime import timedelta
 
 import httpx2
 
-from services.kernel.adapters.local_tasks import TaskMessage
+from services.kernel.adapters.task_message import TaskMessage
 from services.kernel.errors import Transient
 from services.kernel.log import get_logger
 from services.kernel.ports import Clock, Minter, Target

@@ -8,7 +8,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from services.kernel.adapters.local_tasks import ENQUEUE, TaskMessage
+from services.kernel.adapters.local_tasks import ENQUEUE
+from services.kernel.adapters.task_message import TaskMessage
 from services.kernel.errors import AnvilError, Invalid
 from services.kernel.ports import Clock
 from services.kernel.web.body import read_body

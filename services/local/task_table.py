@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from services.kernel.adapters.local_tasks import TaskMessage
 from services.kernel.adapters.sqlite_file import SqliteFile, transaction
+from services.kernel.adapters.task_message import TaskMessage
 from services.kernel.ports import Target
 
 TOMBSTONE = timedelta(hours=1)

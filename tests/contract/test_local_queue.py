@@ -9,7 +9,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from services.kernel.adapters.local_tasks import LocalTasks, TaskMessage
+from services.kernel.adapters.local_tasks import LocalTasks
+from services.kernel.adapters.task_message import TaskMessage
 from services.kernel.errors import Ambiguous, TaskRejected, Unavailable
 from services.kernel.ports import Target, Task
 from services.local.pump import Backoff
