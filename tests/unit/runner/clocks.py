@@ -7,7 +7,7 @@ START = datetime(2026, 11, 30, 9, 30, tzinfo=UTC)
 
 
 class SwiftClock:
-    """Time passes only in sleep, and at once."""
+    """Time passes only in sleep, and at once, or when told."""
 
     def __init__(self) -> None:
         self._elapsed = timedelta()
@@ -18,6 +18,10 @@ class SwiftClock:
     def elapsed(self) -> timedelta:
         return self._elapsed
 
-    async def sleep(self, duration: timedelta) -> None:
+    def pass_by(self, duration: timedelta) -> None:
+        """Let time pass."""
         self._elapsed += duration
+
+    async def sleep(self, duration: timedelta) -> None:
+        self.pass_by(duration)
         await asyncio.sleep(0)

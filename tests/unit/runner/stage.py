@@ -50,8 +50,8 @@ class Stage:
         """The job to run this pipeline."""
         return job(self.origin.url, sha=self.origin.commit({".anvil.yml": pipeline, **files}))
 
-    async def run(self, desk: Desk) -> Verdict:
-        means = Means(
+    def means(self, desk: Desk) -> Means:
+        return Means(
             coordinator=desk,
             sandbox=self.sandbox,
             clock=SystemClock(),
@@ -59,8 +59,10 @@ class Stage:
             numbers=self.numbers,
             protocols=LOCAL,
         )
+
+    async def run(self, desk: Desk) -> Verdict:
         async with asyncio.timeout(30):
-            return (await execute(RUN, means, self.ending)).verdict
+            return (await execute(RUN, self.means(desk), self.ending)).verdict
 
     def left(self) -> list[str]:
         return [path.name for path in self.work.iterdir()] if self.work.exists() else []

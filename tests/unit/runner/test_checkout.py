@@ -4,6 +4,7 @@ import functools
 import subprocess
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -141,3 +142,13 @@ async def test_a_ref_that_looks_like_an_option_runs_nothing(
     with pytest.raises(CheckoutFailed):
         await checkout(git, asked)
     assert not hit.exists()
+
+
+@pytest.mark.inv("S5")
+async def test_what_git_checked_out_is_compared_with_what_was_asked_for(git: Git, tmp_path: Path) -> None:
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    (tools / "git").write_text(f'#!/bin/sh\ncase "$*" in *rev-parse*) echo {"2" * 40};; esac\n')
+    (tools / "git").chmod(0o755)
+    with pytest.raises(CheckoutFailed, match=f"asked for commit {NEVER}, but git checked out {'2' * 40}"):
+        await checkout(replace(git, path=f"{tools}:{git.path}"), source("file:///nowhere", sha=NEVER))

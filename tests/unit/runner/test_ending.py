@@ -10,8 +10,13 @@ import pytest
 from services.kernel.errors import OwnershipLost, Unavailable
 from services.kernel.runs import Directive, Reason, Status
 from services.kernel.wire.runs import Report
-from services.runner.ending import Cause
-from tests.unit.runner.desk import Desk, job
+from services.runner.attempt import Attempt
+from services.runner.ending import Cause, Ended
+from services.runner.logs import RunLog
+from services.runner.pipeline import Step
+from services.runner.progress import Progress
+from services.runner.steps import Steps
+from tests.unit.runner.desk import RUN, Desk, job
 from tests.unit.runner.processes import is_alive
 from tests.unit.runner.stage import FOREVER, NUMBERS, TICK, Stage, pids, steps
 
@@ -48,6 +53,20 @@ async def test_a_cancel_in_the_answer_to_start_runs_nothing(stage: Stage) -> Non
     await stage.run(desk)
     assert desk.report_taken.status is Status.CANCELED
     assert "never" not in desk.log
+
+
+async def test_no_further_command_begins_once_the_end_is_demanded(stage: Stage) -> None:
+    means = stage.means(Desk(None))
+    workspace = await stage.sandbox.open(RUN, output=lambda block: None)
+    attempt = Attempt(RUN, means.coordinator, clock=means.clock, ids=means.ids, lease=NUMBERS.lease)
+    run_log = RunLog(attempt.append_log, limits=NUMBERS.log, clock=means.clock)
+    progress = Progress()
+    progress.plan(("one",))
+    stage.ending.require(Cause.CANCELED)
+    commands = Steps(means, stage.ending, run_log, progress, grace=TICK)
+    with pytest.raises(Ended):
+        await commands.run((Step(name="one", script="touch mark"),), directory=workspace.repository, environment={})
+    assert list(workspace.repository.iterdir()) == []
 
 
 async def test_a_runner_that_is_shut_down_reports_that_and_completes_at_once(stage: Stage) -> None:

@@ -70,7 +70,6 @@ async def test_commands_run_in_the_working_directory(stage: Stage) -> None:
     assert "found it\n" in desk.log
 
 
-@pytest.mark.inv("S5")
 async def test_no_command_runs_before_the_start_of_exactly_that_commit_is_accepted(stage: Stage) -> None:
     mark = stage.work.parent / "mark"
     wanted = stage.job(steps(f"touch {mark}"))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.kernel.errors import Ambiguous, Invalid, OwnershipLost, Unavailable
-from services.kernel.wire.runs import LogChunk
+from services.kernel.wire.runs import AppendLog, LogChunk
 from services.runner.logs import LogLimits, RunLog
 from services.runner.logs.chunks import Chunks
 from services.runner.logs.lines import Lines
@@ -86,6 +86,13 @@ def test_one_call_takes_at_most_sixteen_chunks() -> None:
     chunks = Chunks(LogLimits())
     chunks.add("x" * (20 * 64 * 1024))
     assert [len(chunks.take()), len(chunks.take()), len(chunks.take())] == [16, 4, 0]
+
+
+def test_one_call_stays_within_what_the_coordinator_takes_also_of_control_characters() -> None:
+    chunks = Chunks(LogLimits())
+    chunks.add("\x1b" * (16 * 64 * 1024))
+    message = AppendLog(attempt="a" * 22, chunks=chunks.take())
+    assert 1_500_000 < len(message.model_dump_json()) < 2 * 1024 * 1024
 
 
 @given(st.lists(st.text(max_size=90), max_size=12))

@@ -88,11 +88,15 @@ async def test_a_run_goes_on_though_its_task_is_not_waited_for_any_more(stage: S
 
 
 async def test_a_run_outlives_the_deadline_of_the_request_that_brought_it(stage: Stage) -> None:
+    hour = timedelta(hours=1)
+    left: set[timedelta] = set()
+    stage.desk.watch = lambda name: left.add(deadline.left(SystemClock(), at_most=hour))
     with deadline.scope(SystemClock(), timedelta(milliseconds=1)):
         running = asyncio.create_task(stage.slot.execute(RUN))
-    await stage.desk.logged("ready")
+    await stage.desk.came("start")
     stage.go.touch()
     assert (await running).verdict is Verdict.EXECUTE
+    assert left == {hour}
 
 
 async def test_the_next_run_comes_after_the_first(stage: Stage) -> None:
