@@ -118,10 +118,10 @@ class Deliveries:
         if run is not None and run.timers.dispatch is not None:
             # Before the answer: an instance without requests may get no more time.
             self._background.follow(self._reconciler.settle(run, await self._dispatcher.hand_over(run)))
-        elif run is not None:
-            self._background.follow(self._reconciler.follow(run.run_id))
         elif recorded.duplicate:
             self._background.follow(self._count(recorded.row))
+        elif recorded.row.run_id is not None:
+            self._background.follow(self._reconciler.follow(recorded.row.run_id))
 
     async def _count(self, row: Delivery) -> None:
         """Count a replay, at best effort (C5)."""
