@@ -1,5 +1,6 @@
 """Projects: created, changed, deleted, looked at."""
 
+from contextlib import suppress
 from dataclasses import replace
 
 from services.coordinator import paging, views
@@ -9,7 +10,7 @@ from services.coordinator.layout import PROJECTS_BY_AGE
 from services.coordinator.records.project import PROJECTS, SLUGS, Project, SlugClaim
 from services.coordinator.records.run import RUNS
 from services.coordinator.rules.numbers import Numbers
-from services.kernel.errors import AlreadyExists, Ambiguous, Contended, ProjectBusy, SlugTaken
+from services.kernel.errors import AlreadyExists, Ambiguous, Contended, NotFound, ProjectBusy, SlugTaken
 from services.kernel.ids import ProjectId, Slug
 from services.kernel.ports import Clock, Ids, Query, Snapshot, Store
 from services.kernel.wire import projects as wire
@@ -139,7 +140,9 @@ class Projects:
             writes = () if claim is None else (SLUGS.delete(project.slug, at=claim.version),)
             return Decision(answer=None, writes=writes, ends=True)
 
-        await self._actors.decide(project_id, rule, needs=lambda _: [slug_ref])
+        # If it is gone by now it is deleted, by this very command if the answer to a first try was lost.
+        with suppress(NotFound):
+            await self._actors.decide(project_id, rule, needs=lambda _: [slug_ref])
 
     async def _named(self, slugs: list[str]) -> tuple[wire.Project, ...]:
         claims = [SLUGS.load_if(found) for found in await self._store.get([SLUGS.ref(slug) for slug in slugs])]

@@ -97,10 +97,16 @@ class Webhooks:
         """
 
         def rule(view: View) -> Decision[None]:
-            webhooks.existing(view.project.value, provider)
-            return Decision(answer=None, project=view.project.value.without_webhook(provider))
+            project = view.project.value
+            there = provider in project.webhooks
+            return Decision(answer=None, project=project.without_webhook(provider) if there else None)
 
-        await self._directory.at(slug, lambda project_id: self._actors.decide(project_id, rule))
+        async def at(project_id: ProjectId) -> None:
+            webhooks.existing(await self._actors.read(project_id), provider)
+            # If it is gone from here on it is deleted, by this very command if the answer to a first try was lost.
+            await self._actors.decide(project_id, rule)
+
+        await self._directory.at(slug, at)
 
     async def _change(self, slug: str, provider: str, rule: Callable[[Project], Project]) -> wire.Webhook:
         def decide(view: View) -> Decision[Project]:
