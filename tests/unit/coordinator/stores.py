@@ -47,10 +47,10 @@ class WatchedStore:
         return await self.store.get(refs, fields=fields)
 
     async def commit(self, writes: Sequence[Write]) -> list[Version]:
-        self._answer()
         meanwhile, self.meanwhile = self.meanwhile, None
         if meanwhile is not None:
             await meanwhile()
+        self._answer()
         number, self.tries = self.tries, self.tries + 1
         lost = number == self.loses
         versions = [] if lost and self.drops else await self._apply(writes)
