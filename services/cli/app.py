@@ -42,8 +42,6 @@ def _run(arguments: Sequence[str], world: World) -> Exit:
     except typer.TyperException as error:
         # The middle of it is how pydantic begins the messages of others.
         raise Usage(error.format_message().replace(": Value error, ", ": ")) from error
-    except typer.Abort as error:
-        raise KeyboardInterrupt from error
 
 
 def _root() -> Noun:

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from services.cli.app import run
-from services.cli.exits import Exit
+from services.cli.exits import Exit, Usage
 from services.cli.settings import places
 from services.cli.world import World
 from services.kernel.adapters.clock import SystemClock, SystemIds
@@ -32,7 +32,10 @@ def _world() -> World:
     clock = SystemClock()
 
     def sign(key_file: Path, email: str) -> Minter:
-        return LocalMinter(key_file, email=email, issuer=ISSUER, clock=clock)
+        try:
+            return LocalMinter(key_file, email=email, issuer=ISSUER, clock=clock)
+        except (OSError, ValueError) as error:
+            raise Usage(f"{key_file}: expected the local stack's key: {error}") from error
 
     return World(
         environment=os.environ,

@@ -1,12 +1,12 @@
 """One connection to Anvil for the length of a command."""
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+import signal
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
 import httpx2
-import typer
 
 from services.cli import identity
 from services.cli.api import Api
@@ -48,8 +48,27 @@ class Session:
             return
         if not self.world.stdin.isatty():
             raise Usage(f"{question} Expected --yes, as there is no terminal to ask on")
-        if not typer.confirm(question, err=True):
+        with _interruptible():
+            self.world.stderr.write(f"{question} [y/N] ")
+            self.world.stderr.flush()
+            answer = self.world.stdin.readline()
+        if answer.strip().lower() not in ("y", "yes"):
             raise Stopped("nothing was changed")
+
+    def read(self) -> str:
+        """All of standard input."""
+        with _interruptible():
+            return self.world.stdin.read()
+
+
+@contextmanager
+def _interruptible() -> Generator[None]:
+    """Let Ctrl-C end a read: asyncio would only note it, and wait for the read."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @asynccontextmanager

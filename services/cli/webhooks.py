@@ -115,7 +115,7 @@ def _secret(session: Session, file: Path | None, option: str | None) -> str | No
     if file is not None and option is not None:
         raise Usage("expected one of --secret-file and --secret, not both")
     try:
-        text = session.world.stdin.read() if option else file.read_text() if file else None
+        text = session.read() if option else file.read_text() if file else None
     except (OSError, UnicodeDecodeError) as error:
         raise Usage(f"--secret-file: expected a readable text file: {error}") from error
     return None if text is None else text.removesuffix("\n").removesuffix("\r")

@@ -55,6 +55,14 @@ async def test_another_state_directory_has_another_key(anvil: Anvil) -> None:
     assert claims(result.out.strip())["email"] == "admin@anvil.local"
 
 
+async def test_a_key_that_is_none_is_named(stranger: Anvil) -> None:
+    stranger.state.mkdir(parents=True)
+    (stranger.state / "issuer.pem").write_text("nonsense")
+    result = await stranger("auth", "token")
+    assert (result.code, result.err.count("\n")) == (2, 1)
+    assert result.err.startswith(f"anvil: {stranger.state}/issuer.pem: expected the local stack's key: ")
+
+
 async def test_elsewhere_gcloud_is_asked_for_the_token(stranger: Anvil) -> None:
     stranger.program("gcloud", 'echo "token for $*"')
     result = await stranger("auth", "token", "--endpoint", "https://anvil.example.com")
