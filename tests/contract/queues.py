@@ -14,6 +14,7 @@ import httpx2
 from starlette.requests import Request
 
 from services.kernel.adapters.clock import SystemClock
+from services.kernel.adapters.cloud_tasks import CloudTasks, Lane
 from services.kernel.adapters.local_tasks import LocalTasks
 from services.kernel.client import Client
 from services.kernel.errors import Forbidden
@@ -22,8 +23,12 @@ from services.local.pump import Backoff, Destination, Pump, coordinator, runners
 from services.local.queue import application
 from services.local.task_table import TaskTable
 from tests.contract.serving import served
+from tests.doubles.cloud_tasks import CloudTasksDouble, running
+from tests.doubles.dispatch import Limits
 
 CALLER = "coordinator"
+BACKOFF = Backoff(least=timedelta(seconds=0.1), most=timedelta(seconds=0.4))
+QUEUES = {target: f"projects/p/locations/l/queues/{target}" for target in Target}
 
 
 class Queue(Protocol):
@@ -76,9 +81,8 @@ class LocalQueue:
         executor = self._running.enter_context(ThreadPoolExecutor(2))
         table = TaskTable(self._path, executor=executor)
         self._running.callback(table.close)
-        backoff = Backoff(least=timedelta(seconds=0.1), most=timedelta(seconds=0.4))
         clock = SystemClock()
-        pump = Pump(table, self._destinations, client=self._http, minter=Tokens("tasks"), clock=clock, backoff=backoff)
+        pump = Pump(table, self._destinations, client=self._http, minter=Tokens("tasks"), clock=clock, backoff=BACKOFF)
         await self._running.enter_async_context(_pumping(pump))
         app = application(pump, admit=admit, clock=clock)
         (self.url,) = await self._running.enter_async_context(served(app, port=urlsplit(self.url).port or 0))
@@ -118,3 +122,46 @@ async def local_queue(path: Path, receivers: Mapping[Target, str]) -> AsyncGener
             yield queue
         finally:
             await queue.stop()
+
+
+class CloudQueue:
+    """Cloud Tasks played by a double, with a queue for each target."""
+
+    def __init__(self, double: CloudTasksDouble, client: CloudTasks) -> None:
+        self.double = double
+        self.client = client
+
+    async def restart(self, **deadlines: timedelta) -> None:
+        await self.double.stop()
+        for target, deadline in deadlines.items():
+            queue = self.double.queues[QUEUES[Target(target)]]
+            queue.limits = replace(queue.limits, patience=deadline)
+        await self.double.start()
+
+
+@asynccontextmanager
+async def cloud_queue(receivers: Mapping[Target, str]) -> AsyncGenerator[CloudQueue]:
+    """As a deployment has it: one dispatch at a time for its one runner, eight for the coordinator."""
+    limits = {
+        QUEUES[Target.COORDINATOR]: Limits(concurrency=8, backoff=BACKOFF),
+        QUEUES[Target.RUNNER]: Limits(concurrency=1, backoff=BACKOFF),
+    }
+    async with httpx2.AsyncClient(trust_env=False) as http:
+        double = CloudTasksDouble(limits, http=http, sign=_sign, clock=SystemClock())
+        async with running(double):
+            tasks = CloudTasks(lanes(receivers), clock=SystemClock(), emulator=double.address)
+            try:
+                yield CloudQueue(double, tasks)
+            finally:
+                await tasks.close()
+
+
+def lanes(receivers: Mapping[Target, str]) -> dict[Target, Lane]:
+    return {
+        target: Lane(queue=QUEUES[target], base_url=url, audience=f"the-{target}", service_account="tasks")
+        for target, url in receivers.items()
+    }
+
+
+async def _sign(email: str, audience: str) -> str:
+    return (await Tokens(email).mint(audience)).value

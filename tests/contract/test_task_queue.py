@@ -182,7 +182,7 @@ async def test_an_answer_that_does_not_come_in_time_is_no_acknowledgement(queue:
         Task(target=Target.RUNNER, path="tasks/x", body={}, name="a"),
         Task(target=Target.RUNNER, path="/tasks/\r\nx", body={}, name="a"),
         Task(target=Target.RUNNER, path="/tasks/x", body={"raw": b"\x00"}, name="a"),
-        Task(target=Target.RUNNER, path="/tasks/x", body={"large": "x" * 1_000_000}, name="a"),
+        Task(target=Target.RUNNER, path="/tasks/x", body={"large": "x" * 1_048_576}, name="a"),
         Task(target=Target.RUNNER, path="/tasks/x", body={}, name="a", trace="a\nb"),
     ],
     ids=["space", "nameless", "long name", "relative", "newline", "bytes", "large", "trace"],
