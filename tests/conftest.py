@@ -6,6 +6,8 @@ from typing import cast
 
 import pytest
 
+pytest_plugins = ["tests.emulator.plugin"]
+
 
 class NotLoopback(BaseException):
     """A test reached for the network. Not an `Exception`, so that no retry can swallow it."""

@@ -1,23 +1,26 @@
 """A second adapter joins a contract by one more parameter here."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from services.kernel.ports import Store, Target
-from tests.contract.queues import Queue, local_queue
+from tests.contract.queues import Queue, cloud_queue, local_queue
 from tests.contract.receiver import Receiver
 from tests.contract.serving import served
-from tests.contract.stores import Database, SqliteDatabase
+from tests.contract.stores import Database, FirestoreDatabase, SqliteDatabase
 
 
-@pytest.fixture(params=["sqlite"])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    assert request.param == "sqlite"
-    opened = SqliteDatabase(tmp_path / "store.db")
+@pytest.fixture(params=["sqlite", "firestore"])
+async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
+    opened: Database
+    if request.param == "sqlite":
+        opened = SqliteDatabase(tmp_path / "store.db")
+    else:
+        opened = FirestoreDatabase(request.getfixturevalue("firestore"))
     yield opened
-    opened.close()
+    await opened.close()
 
 
 @pytest.fixture
@@ -30,14 +33,14 @@ def receivers() -> dict[Target, Receiver]:
     return {target: Receiver() for target in Target}
 
 
-@pytest.fixture(params=["local"])
+@pytest.fixture(params=["local", "cloud"])
 async def queue(
     request: pytest.FixtureRequest, tmp_path: Path, receivers: dict[Target, Receiver]
 ) -> AsyncIterator[Queue]:
-    assert request.param == "local"
     async with served(*receivers.values()) as urls:
         addresses = dict(zip(receivers, urls, strict=True))
-        async with local_queue(tmp_path / "tasks.db", addresses) as running:
+        local = request.param == "local"
+        async with local_queue(tmp_path / "tasks.db", addresses) if local else cloud_queue(addresses) as running:
             yield running
 
 

@@ -37,7 +37,7 @@ async def main(address: str, times: int) -> None:
             sys.stdout.write(f"{number}\n")
             sys.stdout.flush()
             times -= 1
-    opened.close()
+    await opened.close()
 
 
 if __name__ == "__main__":

@@ -5,7 +5,9 @@ from itertools import count
 from pathlib import Path
 from typing import Protocol
 
+from services.kernel.adapters import firestore_database
 from services.kernel.adapters.clock import SystemClock
+from services.kernel.adapters.firestore import FirestoreStore
 from services.kernel.adapters.sqlite import SqliteStore
 from services.kernel.ports import Document, Index, Order, Ref, Snapshot, Store, Value
 
@@ -30,14 +32,22 @@ class Database(Protocol):
         """What another process needs to find it: the name of its kind, a colon, and where it is."""
         ...
 
+    @property
+    def commits_are_seen_whole(self) -> bool:
+        """False for the emulator: for a moment it shows some documents of a commit and not yet the others, also to
+        reads at one read time and in transactions, for which Firestore promises otherwise."""
+        ...
+
     def open(self, *, namespace: str = "test") -> Store:
         """The store as one more instance sees it."""
         ...
 
-    def close(self) -> None: ...
+    async def close(self) -> None: ...
 
 
 class SqliteDatabase:
+    commits_are_seen_whole = True
+
     def __init__(self, path: Path) -> None:
         self._path = path
         self._opened: list[tuple[SqliteStore, ThreadPoolExecutor]] = []
@@ -52,17 +62,40 @@ class SqliteDatabase:
         self._opened.append((store, executor))
         return store
 
-    def close(self) -> None:
+    async def close(self) -> None:
         for store, executor in self._opened:
             executor.shutdown()
             store.close()
 
 
+class FirestoreDatabase:
+    commits_are_seen_whole = False
+
+    def __init__(self, database: firestore_database.Database) -> None:
+        self._database = database
+        self._opened: list[FirestoreStore] = []
+
+    @property
+    def address(self) -> str:
+        return f"firestore:{self._database.project}@{self._database.emulator}"
+
+    def open(self, *, namespace: str = "test") -> FirestoreStore:
+        store = FirestoreStore(self._database, namespace=namespace, indexes=INDEXES, clock=SystemClock())
+        self._opened.append(store)
+        return store
+
+    async def close(self) -> None:
+        for store in self._opened:
+            await store.close()
+
+
 def database(address: str) -> Database:
     """The database at an address that another process gave."""
     kind, _, place = address.partition(":")
-    assert kind == "sqlite"
-    return SqliteDatabase(Path(place))
+    if kind == "sqlite":
+        return SqliteDatabase(Path(place))
+    project, _, emulator = place.partition("@")
+    return FirestoreDatabase(firestore_database.Database(project=project, emulator=emulator))
 
 
 def thing(name: str) -> Ref:

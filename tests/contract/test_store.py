@@ -172,6 +172,8 @@ async def test_namespaces_in_one_database_do_not_see_each_other(database: Databa
 
 
 async def test_documents_read_together_are_as_of_one_moment(database: Database) -> None:
+    if not database.commits_are_seen_whole:
+        pytest.skip("the emulator shows a commit's documents one after another")
     writer, reader = database.open(), database.open()
     a, b = await writer.commit([Create(thing("a"), document(n=0)), Create(thing("b"), document(n=0))])
 
