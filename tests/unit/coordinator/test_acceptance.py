@@ -146,7 +146,6 @@ async def test_an_ignored_delivery_does_not_touch_the_project(anvil: Driver, hom
     assert home.store.committed() == [{"deliveries"}]
 
 
-@pytest.mark.req("R59")
 @pytest.mark.inv("D1")
 async def test_a_delivery_that_another_version_verified_leaves_no_trace(anvil: Driver, home: Instance) -> None:
     with pytest.raises(StaleVerification):

@@ -118,6 +118,7 @@ async def test_the_end_and_the_next_ones_turn_are_one_commit(anvil: Driver, home
     assert home.tasks.handed_over() == [(run_id(1), 1), (run_id(2), 1)]
 
 
+@pytest.mark.req("C24")
 async def test_a_heartbeat_does_not_touch_the_project(anvil: Driver, home: Instance, clock: MovableClock) -> None:
     await anvil.push(1)
     await anvil.begin(1)

@@ -196,6 +196,7 @@ class TestFullQueue:
         assert recorded.run is not None
         assert recorded.run.run_id == run_id(9)
 
+    @pytest.mark.req("C5")
     def test_a_new_decision_keeps_when_the_delivery_was_first_seen_and_starts_its_72_hours_anew(self) -> None:
         row = decide(project(), command(), replace(delivery(Outcome.QUEUE_FULL), duplicate_count=2)).row
 
@@ -220,6 +221,7 @@ class TestFullQueue:
 
 class TestReplay:
     @pytest.mark.req("R53")
+    @pytest.mark.inv("D4")
     @pytest.mark.parametrize("outcome", FINAL)
     @pytest.mark.parametrize("state", [project(), FULL, replace(project(), default_branch="trunk")])
     def test_a_kept_outcome_is_final_whatever_changed_since(self, outcome: Outcome, state: Project) -> None:
