@@ -35,7 +35,6 @@ async def running(
             addresses=addresses.choose(0),
             report=reports,
             overrides=overrides,
-            chosen=stack.ALL - {Service.RUNNER},
         ) as started:
             yield started
 
