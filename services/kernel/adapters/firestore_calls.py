@@ -31,10 +31,7 @@ Call = Callable[[Api, float], Awaitable[Answer]]
 LONGEST = timedelta(seconds=2)
 _PAUSES = (timedelta(milliseconds=50), timedelta(milliseconds=150))
 """Between the tries of a read."""
-
-
-class NotConnected(Unavailable):
-    """Firestore cannot be reached; nothing was sent."""
+_ANOTHER_MOMENT = timedelta(milliseconds=300)
 
 
 class Calls:
@@ -51,19 +48,15 @@ class Calls:
             Unavailable: no answer within the deadline, or none that helps.
         """
         until = self._until()
-        for pause in _PAUSES:
+        pauses = iter(_PAUSES)
+        while True:
             try:
                 return await self._try(call, until=until)
-            except NotConnected:
-                pass
             except GoogleAPICallError as error:
-                if failures.status_of(error) is not StatusCode.UNAVAILABLE:
+                pause = next(pauses, None)
+                if pause is None or failures.status_of(error) is not StatusCode.UNAVAILABLE:
                     raise failures.of_read(error, operation=operation, database=self._database.name) from error
             await self._clock.sleep(min(pause, self._left(until)))
-        try:
-            return await self._try(call, until=until)
-        except GoogleAPICallError as error:
-            raise failures.of_read(error, operation=operation, database=self._database.name) from error
 
     async def commit(self, call: Call[Answer]) -> Answer:
         """
@@ -94,18 +87,22 @@ class Calls:
                 self._connection = Connection.to(self._database)
             except GoogleAuthError as error:
                 log.error("there are no credentials for the database", target=self._database.name, detail=str(error))
-                raise NotConnected("There are no credentials for Firestore.") from error
+                raise Unavailable("There are no credentials for Firestore.") from error
         return self._connection
 
     async def _connected(self, channel: Channel, *, until: timedelta) -> None:
+        """Wait until the connection stands; if it fails, a moment more, in which gRPC makes another."""
+        now = asyncio.get_running_loop().time
+        ends = now() + self._left(until).total_seconds()
         try:
-            async with asyncio.timeout(self._left(until).total_seconds()):
+            async with asyncio.timeout_at(ends) as limit:
                 while (state := channel.get_state(try_to_connect=True)) is not ChannelConnectivity.READY:
-                    if state in (ChannelConnectivity.TRANSIENT_FAILURE, ChannelConnectivity.SHUTDOWN):
-                        raise NotConnected
+                    if state is ChannelConnectivity.TRANSIENT_FAILURE:
+                        ends = min(ends, now() + _ANOTHER_MOMENT.total_seconds())
+                        limit.reschedule(ends)
                     await channel.wait_for_state_change(state)
         except TimeoutError as error:
-            raise NotConnected("Firestore cannot be reached in time; nothing was sent.") from error
+            raise Unavailable("Firestore cannot be reached; nothing was sent.") from error
 
     def _until(self) -> timedelta:
         return self._clock.elapsed() + deadline.left(self._clock, at_most=LONGEST)

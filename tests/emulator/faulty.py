@@ -1,0 +1,70 @@
+"""A network between a store and the emulator that fails on demand: it cuts answers off, or never brings them."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from enum import Enum, auto
+
+BLOCK = 65_536
+CHATTER = 40
+"""Bytes; what HTTP/2 says without being asked (settings, pings, windows) is shorter, an answer is longer."""
+
+
+class Fault(Enum):
+    NONE = auto()
+    CUT_ANSWER = auto()
+    """The request arrives; the connection breaks as its answer comes."""
+    HANG = auto()
+    """The request arrives; nothing comes back."""
+
+
+class Network:
+    """`address` leads to the emulator; `answers` counts what came back from it and was not chatter."""
+
+    def __init__(self, emulator: str) -> None:
+        self._host, _, port = emulator.rpartition(":")
+        self._port = int(port)
+        self.address = ""
+        self.fault = Fault.NONE
+        self.cuts = 0
+
+    async def carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        there, back = await asyncio.open_connection(self._host, self._port)
+        try:
+            async with asyncio.TaskGroup() as carrying:
+                carrying.create_task(self._requests(reader, back))
+                carrying.create_task(self._answers(there, writer))
+        except* (ConnectionError, asyncio.CancelledError):
+            pass
+        finally:
+            writer.transport.abort()
+            back.transport.abort()
+
+    async def _requests(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        while block := await source.read(BLOCK):
+            sink.write(block)
+            await sink.drain()
+        raise ConnectionResetError
+
+    async def _answers(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        while block := await source.read(BLOCK):
+            if self.fault is Fault.HANG:
+                continue
+            if self.fault is Fault.CUT_ANSWER and len(block) > CHATTER:
+                self.cuts += 1
+                break
+            sink.write(block)
+            await sink.drain()
+        raise ConnectionResetError
+
+
+@asynccontextmanager
+async def network(emulator: str) -> AsyncGenerator[Network]:
+    carrying = Network(emulator)
+    server = await asyncio.start_server(carrying.carry, "127.0.0.1", 0)
+    host, port = server.sockets[0].getsockname()
+    carrying.address = f"{host}:{port}"
+    try:
+        yield carrying
+    finally:
+        server.close()
