@@ -1,5 +1,7 @@
 """What a failed call to Firestore means: each status as the store's own error, told from what was perhaps applied.
 
+What Firestore says goes to the log; the errors, which clients may see, do not name the database.
+
 A commit's status says that nothing was applied only where the server decided so: its conditions failed, it may not or
 cannot serve the call, it gave up a lock (`ABORTED`). All others may come from a connection that broke after the commit
 was applied, `UNAVAILABLE` too.
@@ -24,14 +26,9 @@ from services.kernel.log import get_logger
 
 log = get_logger(__name__)
 
-REFUSALS = frozenset(
-    {
-        StatusCode.PERMISSION_DENIED,
-        StatusCode.UNAUTHENTICATED,
-        StatusCode.UNIMPLEMENTED,
-    }
-)
+_REFUSALS = frozenset({StatusCode.PERMISSION_DENIED, StatusCode.UNAUTHENTICATED, StatusCode.UNIMPLEMENTED})
 """The deployment is wrong, not the request: the service is not ready until somebody mends it."""
+_READ_REFUSALS = _REFUSALS | {StatusCode.NOT_FOUND, StatusCode.FAILED_PRECONDITION, StatusCode.INVALID_ARGUMENT}
 
 _NO_DATABASE = re.compile(r"database .* does not exist", re.IGNORECASE)
 
@@ -43,10 +40,10 @@ def of_read(error: GoogleAPICallError, *, operation: str, database: str) -> Anvi
     read has no condition, is an index that the deployment lacks or a database of another kind.
     """
     status = status_of(error)
-    if status is StatusCode.INVALID_ARGUMENT:
-        return Invalid(f"Firestore does not understand the {operation}: {error}")
-    if status in REFUSALS or status in (StatusCode.NOT_FOUND, StatusCode.FAILED_PRECONDITION):
+    if status in _READ_REFUSALS:
         _report(error, operation=operation, database=database)
+    if status is StatusCode.INVALID_ARGUMENT:
+        return Invalid(f"Firestore does not understand a {operation}.")
     return Unavailable(f"Firestore answered {status.name} to a {operation}.")
 
 
@@ -55,18 +52,19 @@ def of_commit(error: GoogleAPICallError, *, database: str) -> AnvilError:
     status = status_of(error)
     match status:
         case StatusCode.ALREADY_EXISTS:
-            return AlreadyExists(f"A document to be created exists: {error}")
+            return AlreadyExists("A document to be created exists.")
         case StatusCode.NOT_FOUND if not _NO_DATABASE.search(str(error)):
-            return PreconditionFailed(f"A document is gone: {error}")
+            return PreconditionFailed("A document is gone.")
         case StatusCode.FAILED_PRECONDITION:
-            return PreconditionFailed(f"A document is not at the version named: {error}")
+            return PreconditionFailed("A document is not at the version named.")
         case StatusCode.ABORTED:
             return Contended("Other writers held the documents until Firestore gave up; nothing was applied.")
         case StatusCode.INVALID_ARGUMENT | StatusCode.OUT_OF_RANGE:
-            return Invalid(f"Firestore does not understand the commit: {error}")
+            _report(error, operation="commit", database=database)
+            return Invalid("Firestore does not understand a commit.")
         case StatusCode.RESOURCE_EXHAUSTED:
             return Unavailable("Firestore takes no more for now.")
-        case status if status in REFUSALS or status is StatusCode.NOT_FOUND:
+        case status if status in _REFUSALS or status is StatusCode.NOT_FOUND:
             _report(error, operation="commit", database=database)
             return Unavailable(f"Firestore answered {status.name} to a commit.")
         case _:
