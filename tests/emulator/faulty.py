@@ -14,12 +14,14 @@ class Fault(Enum):
     NONE = auto()
     CUT_ANSWER = auto()
     """The request arrives; the connection breaks as its answer comes."""
+    CUT_ONE_ANSWER = auto()
+    """The same, once."""
     HANG = auto()
     """The request arrives; nothing comes back."""
 
 
 class Network:
-    """`address` leads to the emulator; `answers` counts what came back from it and was not chatter."""
+    """`address` leads to the emulator; `cuts` counts the answers that were cut off."""
 
     def __init__(self, emulator: str) -> None:
         self._host, _, port = emulator.rpartition(":")
@@ -50,12 +52,19 @@ class Network:
         while block := await source.read(BLOCK):
             if self.fault is Fault.HANG:
                 continue
-            if self.fault is Fault.CUT_ANSWER and len(block) > CHATTER:
-                self.cuts += 1
+            if len(block) > CHATTER and self._cuts():
                 break
             sink.write(block)
             await sink.drain()
         raise ConnectionResetError
+
+    def _cuts(self) -> bool:
+        if self.fault not in (Fault.CUT_ANSWER, Fault.CUT_ONE_ANSWER):
+            return False
+        if self.fault is Fault.CUT_ONE_ANSWER:
+            self.fault = Fault.NONE
+        self.cuts += 1
+        return True
 
 
 @asynccontextmanager
