@@ -15,7 +15,7 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.mark.parametrize("service", [Service.COORDINATOR, Service.INGRESS, Service.PLATFORM])
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("how", [pytest.param(signal.SIGTERM, marks=pytest.mark.soak), signal.SIGKILL])
 async def test_a_restart_of_another_part_in_the_middle_of_a_run_loses_nothing(
     running: Stack, reports: Reports, workplace: Workplace, service: Service, how: signal.Signals
 ) -> None:
