@@ -1,7 +1,7 @@
 """What Anvil asks of the world outside it; adapters answer it.
 
 **Store.** Three methods and no more. A `commit` is atomic and unconditional writes do not exist: every write names the
-state it expects, so a lost race changes nothing. Nothing retries inside an adapter: `Unavailable` means not applied,
+state it expects, so a lost race changes nothing. No adapter retries a write: `Unavailable` means not applied,
 `Ambiguous` means perhaps applied, and the caller reads back. Every document is written with a fresh `nonce`, because a
 write that changes nothing does not move a version. Any number of callers in any number of processes.
 

@@ -32,7 +32,6 @@ _OPTIONS = (
     ("grpc.keepalive_time_ms", 30_000),
     # A database that was away is found again within a second, not after gRPC's two minutes.
     ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 1000),
     ("grpc.max_reconnect_backoff_ms", 1000),
 )
 
