@@ -1,0 +1,64 @@
+"""The double of Cloud Run's front end, over the wire: what the service behind it gets to see."""
+
+import httpx2
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from tests.contract.serving import served
+from tests.doubles.front_end import FrontEnd, Policy, Upstream
+from tests.security.tokens import ISSUER, Issuer
+
+pytestmark = pytest.mark.anyio
+
+AUDIENCE = "https://service.test"
+CALLER = "runner@anvil.test"
+
+
+async def echo(request: Request) -> Response:
+    said = {"path": request.scope["raw_path"].decode(), "query": request.url.query, "headers": dict(request.headers)}
+    return JSONResponse({**said, "body": (await request.body()).hex()}, status_code=201)
+
+
+async def seen(issuer: Issuer, headers: dict[str, str], *, invokers: frozenset[str] | None) -> dict[str, str]:
+    """What the service saw of a request's headers; its path, query and body arrive as they were sent."""
+    app = Starlette(routes=[Route("/{path:path}", echo, methods=["POST"])])
+    policy = Policy(audience=AUDIENCE, invokers=invokers, issuer=ISSUER, keys=issuer)
+    async with (
+        httpx2.AsyncClient(trust_env=False) as http,
+        served(app) as (service,),
+        served(FrontEnd(Upstream(service, http), policy)) as (url,),
+    ):
+        answer = await http.post(f"{url}/a%2Fb?c=d", headers=headers, content=b"\x00body")
+    found = answer.json()
+    assert (answer.status_code, found["path"], found["query"], found["body"]) == (201, "/a%2Fb", "c=d", "00626f6479")
+    arrived: dict[str, str] = found["headers"]
+    return arrived
+
+
+async def test_a_private_service_sees_the_checked_token_without_its_signature_and_the_other_untouched() -> None:
+    issuer = Issuer()
+    token = issuer.token(CALLER, AUDIENCE)
+    sent = {"Authorization": "Bearer a.b.c", "X-Serverless-Authorization": f"Bearer {token}"}
+    arrived = await seen(issuer, sent, invokers=frozenset({CALLER}))
+
+    unsigned = token.rpartition(".")[0]
+    assert arrived["x-serverless-authorization"] == f"Bearer {unsigned}.SIGNATURE_REMOVED_BY_GOOGLE"
+    assert arrived["authorization"] == "Bearer a.b.c"
+
+
+async def test_a_public_service_sees_what_was_sent() -> None:
+    sent = {"authorization": "Bearer a.b.c", "x-serverless-authorization": "anything", "user-agent": "me"}
+    arrived = await seen(Issuer(), sent, invokers=None)
+
+    assert arrived.items() >= sent.items()
+
+
+async def test_the_front_end_adds_where_a_request_came_from() -> None:
+    arrived = await seen(Issuer(), {"X-Forwarded-Proto": "gopher"}, invokers=None)
+
+    assert arrived["x-forwarded-for"] == "127.0.0.1"
+    assert arrived["x-forwarded-proto"] == "https"
+    assert arrived["x-cloud-trace-context"].endswith("/1;o=1")
