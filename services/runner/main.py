@@ -3,6 +3,8 @@
 Alone reads the environment and chooses adapters.
 """
 
+import os
+
 import httpx2
 from starlette.applications import Starlette
 
@@ -24,7 +26,7 @@ def application() -> Starlette:
         http=httpx2.AsyncClient(trust_env=False),
         minter=_minter(settings, clock),
         keys=Jwks(settings.jwks_url, clock=clock),
-        sandbox=ProcessSandbox(settings.work_dir.absolute(), clock=clock),
+        sandbox=ProcessSandbox(settings.work_dir.absolute(), clock=clock, reaper=os.getppid()),
         clock=clock,
         ids=SystemIds(),
     )

@@ -19,7 +19,7 @@ from services.runner.outcome import Outcome, demanded, failed
 from services.runner.pipeline import ConfigInvalid, Pipeline, parse
 from services.runner.progress import Progress
 from services.runner.pulse import expire, limit, obey
-from services.runner.sandbox import Workspace
+from services.runner.sandbox import GuardGone, NotStarted, TeardownFailed, Workspace
 from services.runner.steps import Steps
 
 
@@ -44,9 +44,15 @@ class Work:
         """
         try:
             async with beside(expire(self._attempt, self._ending, clock=self._means.clock)):
-                return await self._done()
+                outcome = await self._done()
+            # What ended after the lease was ended by its guard, and looks like a command's own end.
+            return outcome if self._attempt.lease.left(self._means.clock.elapsed()) else None
         except Ended:
             return None if self._ending.demand is None else demanded(self._ending.demand)
+        except GuardGone:
+            return self._unguarded()
+        except (OSError, NotStarted, TeardownFailed) as error:
+            return failed(Reason.RUNNER_TERMINATED, f"the runner has no room for the run: {error}")
         except CheckoutFailed as error:
             return failed(Reason.CHECKOUT_FAILED, error.detail)
         except ConfigInvalid as error:
@@ -55,13 +61,20 @@ class Work:
     async def _done(self) -> Outcome:
         default = self._means.numbers.run
         async with beside(self._time_out(default)):
-            workspace = await self._means.sandbox.open(RunId(self._job.run_id), output=self._log.write)
+            workspace = await self._open()
             git = self._git(workspace)
             commit = await self._ending.unless(self._check_out(git))
             await self._ending.unless(self._start(commit))
             pipeline = parse(await self._ending.unless(read_config(git, commit, self._job.config_path)))
         async with beside(self._time_out(pipeline.timeout or default)):
             return await self._run_steps(pipeline, workspace, commit)
+
+    async def _open(self) -> Workspace:
+        """Open the sandbox, and let what keeps its processes know of the lease from now on."""
+        sandbox, lease = self._means.sandbox, self._attempt.lease
+        workspace = await sandbox.open(RunId(self._job.run_id), output=self._log.write, lease_until=lease.until)
+        lease.follow(lambda until: sandbox.renew(lease_until=until))
+        return workspace
 
     async def _check_out(self, git: Git) -> CommitSha:
         source = Source.of(self._job, protocols=self._means.protocols)
@@ -71,6 +84,12 @@ class Work:
         for remark in await remarks(git, commit):
             self._log.say(remark)
         return commit
+
+    def _unguarded(self) -> Outcome | None:
+        """The guard ends with the lease; if it ended before, something killed it, and with it the commands."""
+        if not self._attempt.lease.left(self._means.clock.elapsed()):
+            return None
+        return failed(Reason.RUNNER_TERMINATED, "the process that guards the run's commands was killed")
 
     async def _start(self, commit: CommitSha) -> None:
         """Ask for the leave to run commands.
@@ -96,6 +115,7 @@ class Work:
 
     def _git(self, workspace: Workspace) -> Git:
         return Git(
+            processes=self._means.sandbox,
             directory=workspace.repository,
             home=workspace.git_home,
             protocols=self._means.protocols,

@@ -5,15 +5,15 @@ they wrote there would run as the runner (FAULTS 1.8).
 """
 
 import asyncio
-import os
-import signal
-from asyncio.subprocess import DEVNULL, PIPE, Process
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from services.runner.checkout.capture import Capture
 from services.runner.checkout.source import CheckoutFailed
+from services.runner.sandbox import Launch, Launcher, NotStarted
+
+_AT_ONCE = timedelta()
 
 _CONFIGURATION = (
     "core.hooksPath=/dev/null",
@@ -44,8 +44,12 @@ class Output:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Git:
-    """Runs git in `directory`. `home` is an empty directory; `limit` is the wall clock of one command."""
+    """Runs git in `directory`. `home` is an empty directory; `limit` is the wall clock of one command.
 
+    A command that is given up takes everything else of `processes` with it: nothing else may run there.
+    """
+
+    processes: Launcher
     directory: Path
     home: Path
     protocols: frozenset[str]
@@ -59,16 +63,26 @@ class Git:
         Raises:
             CheckoutFailed: it ran past the limit, or git could not be started.
         """
-        process = await self._start(arguments)
+        stdout, stderr = Capture(cap=self.cap), Capture(cap=self.cap)
+        done = False
         try:
             async with asyncio.timeout(self.limit.total_seconds()):
-                stdout, stderr = await asyncio.gather(_head(process.stdout, self.cap), _head(process.stderr, self.cap))
-                code = await process.wait()
+                code = await self.processes.launch(
+                    self._launch(arguments, stdout=stdout.writing, stderr=stderr.writing)
+                )
+                output = Output(code=code, stdout=await stdout.all(), stderr=await stderr.all())
+            done = True
         except TimeoutError as error:
             raise CheckoutFailed(f"git {arguments[0]} took longer than {self.limit.total_seconds():.0f} s") from error
+        except NotStarted as error:
+            raise CheckoutFailed(f"git could not be started: {error.detail}") from error
         finally:
-            await _end(process)
-        return Output(code=code, stdout=stdout, stderr=stderr)
+            stdout.close()
+            stderr.close()
+            if not done:
+                # Leave no helper of git behind, whoever gave it up.
+                await self.processes.stop(grace=_AT_ONCE)
+        return output
 
     async def must(self, *arguments: str) -> bytes:
         """The standard output of a command that has to succeed.
@@ -81,21 +95,16 @@ class Git:
             raise CheckoutFailed(f"git {arguments[0]} failed: {last_word(output.stderr)}")
         return output.stdout
 
-    async def _start(self, arguments: tuple[str, ...]) -> Process:
+    def _launch(self, arguments: tuple[str, ...], *, stdout: int, stderr: int) -> Launch:
         allowed = [f"protocol.{name}.allow=always" for name in sorted(self.protocols)]
         options = [word for setting in (*_CONFIGURATION, *allowed) for word in ("-c", setting)]
-        try:
-            return await asyncio.create_subprocess_exec(
-                *("git", *options, "--literal-pathspecs", *arguments),
-                cwd=self.directory,
-                env=self._environment(),
-                stdin=DEVNULL,
-                stdout=PIPE,
-                stderr=PIPE,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise CheckoutFailed(f"git could not be started: {error.strerror}") from error
+        return Launch(
+            argv=("git", *options, "--literal-pathspecs", *arguments),
+            directory=self.directory,
+            environment=self._environment(),
+            stdout=stdout,
+            stderr=stderr,
+        )
 
     def _environment(self) -> dict[str, str]:
         return {
@@ -120,18 +129,3 @@ def last_word(stderr: bytes) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     reasons = [line for line in lines if line.startswith(("fatal: ", "error: "))]
     return (reasons or lines or ["no reason given"])[0].removeprefix("fatal: ").removeprefix("error: ")[:300]
-
-
-async def _head(stream: asyncio.StreamReader | None, cap: int) -> bytes:
-    """The first `cap` bytes; the rest is read and dropped, so that the writer never blocks."""
-    kept = bytearray()
-    while stream is not None and (block := await stream.read(64 * 1024)):
-        kept += block[: cap - len(kept)]
-    return bytes(kept)
-
-
-async def _end(process: Process) -> None:
-    """Leave no helper of git behind: the whole group goes, and the command is reaped."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    await process.wait()

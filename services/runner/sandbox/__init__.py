@@ -1,5 +1,14 @@
 """The walls around untrusted commands."""
 
-from services.runner.sandbox.port import Command, NotStarted, Sandbox, TeardownFailed, Workspace
+from services.runner.sandbox.port import (
+    Command,
+    GuardGone,
+    Launch,
+    Launcher,
+    NotStarted,
+    Sandbox,
+    TeardownFailed,
+    Workspace,
+)
 
-__all__ = ["Command", "NotStarted", "Sandbox", "TeardownFailed", "Workspace"]
+__all__ = ["Command", "GuardGone", "Launch", "Launcher", "NotStarted", "Sandbox", "TeardownFailed", "Workspace"]

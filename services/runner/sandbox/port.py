@@ -4,17 +4,18 @@ One sandbox holds one run at a time:
 
     clear                     once, at the start of the service: nothing of an earlier process is left
     open                      fresh, empty directories
-    run*                      one after the other; what a command leaves running lives on for the next one
+    launch*, run*             one after the other; what one leaves running lives on for the next one
+    renew                     whenever the lease is; without it everything ends by itself, runner or no runner
     stop                      at any time after open, from another task, as often as liked
     close                     always, also after a failure: everything ends, everything is deleted
 
 Whatever a command writes to its standard output or error reaches `output` in order, also while it is being stopped,
 and `output` is called from the event loop and must not block. `run` returns when the command itself has ended, also if
-it was stopped; it never waits for what the command left in the background. A sandbox does not know limits of time,
-leases or results: those are the caller's.
+it was stopped; it never waits for what the command left in the background. A sandbox does not know limits of time
+or results: those are the caller's.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -30,6 +31,12 @@ class NotStarted(Permanent):
     """The command could not be started."""
 
     code = "not_started"
+
+
+class GuardGone(Permanent):
+    """What keeps the run's processes has ended, and with it all of them."""
+
+    code = "guard_gone"
 
 
 class TeardownFailed(Permanent):
@@ -70,7 +77,39 @@ class Command:
     environment: Mapping[str, str]
 
 
-class Sandbox(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """A program of the runner's own, all of its environment, and the descriptors that its output goes to."""
+
+    argv: Sequence[str]
+    directory: Path
+    environment: Mapping[str, str]
+    stdout: int
+    stderr: int
+
+
+class Launcher(Protocol):
+    async def launch(self, launch: Launch) -> int:
+        """The program's own exit code; 128 + n if signal n ended it.
+
+        Raises:
+            NotStarted: there is no such program or directory.
+            GuardGone: what keeps the run's processes is gone, and they with it.
+        """
+        ...
+
+    async def stop(self, *, grace: timedelta) -> None:
+        """SIGTERM to everything of the run, and after `grace` SIGKILL; returns as soon as nothing is left.
+
+        A shorter grace may be asked for while a longer one is being waited for.
+
+        Raises:
+            TeardownFailed: something outlived SIGKILL.
+        """
+        ...
+
+
+class Sandbox(Launcher, Protocol):
     async def clear(self) -> None:
         """Delete what an earlier process of this service left behind.
 
@@ -79,8 +118,8 @@ class Sandbox(Protocol):
         """
         ...
 
-    async def open(self, run: RunId, *, output: Output) -> Workspace:
-        """Make the run's directories, all of them new.
+    async def open(self, run: RunId, *, output: Output, lease_until: timedelta) -> Workspace:
+        """Make the run's directories, all of them new. `lease_until` is a moment of `Clock.elapsed()`.
 
         Raises:
             TeardownFailed: an earlier run's are still in the way.
@@ -92,17 +131,12 @@ class Sandbox(Protocol):
 
         Raises:
             NotStarted: no command ran; its directory is gone, for one.
+            GuardGone: what keeps the run's processes is gone, and they with it.
         """
         ...
 
-    async def stop(self, *, grace: timedelta) -> None:
-        """SIGTERM to everything inside, and after `grace` SIGKILL; returns as soon as nothing is left.
-
-        A shorter grace may be asked for while a longer one is being waited for.
-
-        Raises:
-            TeardownFailed: something outlived SIGKILL.
-        """
+    def renew(self, *, lease_until: timedelta) -> None:
+        """Let the run live until this moment of `Clock.elapsed()`."""
         ...
 
     async def close(self) -> None:

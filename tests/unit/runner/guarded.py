@@ -10,7 +10,8 @@ import time
 from datetime import timedelta
 from pathlib import Path
 
-from services.runner.sandbox.guard.client import Guard, Start
+from services.runner.sandbox import Launch
+from services.runner.sandbox.guard.client import Guard
 
 
 async def main(lease: float, script: str) -> None:
@@ -18,14 +19,14 @@ async def main(lease: float, script: str) -> None:
     guard = await Guard.begin(lease_until=until)
     sys.stdout.write(f"{guard.pid}\n")
     sys.stdout.flush()
-    start = Start(
+    start = Launch(
         argv=("bash", "-c", script),
         directory=Path("/"),
         environment={"PATH": "/usr/bin:/bin"},
         stdout=sys.stdout.fileno(),
         stderr=sys.stderr.fileno(),
     )
-    await guard.run(start)
+    await guard.launch(start)
     await asyncio.get_running_loop().create_future()
 
 

@@ -1,6 +1,7 @@
 """Calls to the coordinator that go wrong."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -80,8 +81,8 @@ class Stubborn(ProcessSandbox):
 
     was_open = False
 
-    async def open(self, run: RunId, *, output: Output) -> Workspace:
-        workspace = await super().open(run, output=output)
+    async def open(self, run: RunId, *, output: Output, lease_until: timedelta) -> Workspace:
+        workspace = await super().open(run, output=output, lease_until=lease_until)
         self.was_open = True
         return workspace
 

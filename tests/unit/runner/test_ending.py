@@ -57,8 +57,8 @@ async def test_a_cancel_in_the_answer_to_start_runs_nothing(stage: Stage) -> Non
 
 async def test_no_further_command_begins_once_the_end_is_demanded(stage: Stage) -> None:
     means = stage.means(Desk(None))
-    workspace = await stage.sandbox.open(RUN, output=lambda block: None)
     attempt = Attempt(RUN, means.coordinator, clock=means.clock, ids=means.ids, lease=NUMBERS.lease)
+    workspace = await stage.sandbox.open(RUN, output=lambda block: None, lease_until=attempt.lease.until)
     run_log = RunLog(attempt.append_log, limits=NUMBERS.log, clock=means.clock)
     progress = Progress()
     progress.plan(("one",))
@@ -71,7 +71,7 @@ async def test_no_further_command_begins_once_the_end_is_demanded(stage: Stage) 
 
 async def test_a_runner_that_is_shut_down_reports_that_and_completes_at_once(stage: Stage) -> None:
     desk = Desk(stage.job(steps("trap '' TERM; " + FOREVER)))
-    stage.numbers = replace(NUMBERS, hurry=TICK)
+    stage.numbers = replace(NUMBERS, hurry=timedelta(seconds=1))
     running = asyncio.create_task(stage.run(desk))
     await desk.logged("ready")
     stage.ending.require(Cause.TERMINATED)
@@ -82,7 +82,7 @@ async def test_a_runner_that_is_shut_down_reports_that_and_completes_at_once(sta
 
 async def test_a_shutdown_overtakes_a_patient_cancel(stage: Stage) -> None:
     desk = Desk(stage.job(steps("trap 'echo deaf' TERM; " + FOREVER)))
-    stage.numbers = replace(NUMBERS, grace=timedelta(hours=1), hurry=TICK)
+    stage.numbers = replace(NUMBERS, grace=timedelta(hours=1), hurry=timedelta(seconds=1))
     running = asyncio.create_task(stage.run(desk))
     await desk.logged("ready")
     desk.directive = Directive.CANCEL

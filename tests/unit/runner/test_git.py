@@ -1,5 +1,6 @@
 """git as a command that trusts nothing and ends in time."""
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 
 from services.runner.checkout import CheckoutFailed, Git, checkout
 from services.runner.checkout.git import last_word
-from services.runner.checkout.source import LOCAL, REMOTE
+from services.runner.checkout.source import REMOTE
 from tests.unit.runner.origin import Origin, source
 from tests.unit.runner.processes import is_alive
 
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.mark.parametrize("url", ["ext::sh -c touch% /tmp/x", "file:///nowhere", "http://127.0.0.1:9/"])
 async def test_git_itself_refuses_a_protocol_that_is_not_allowed(git: Git, tmp_path: Path, url: str) -> None:
-    strict = Git(directory=git.directory, home=git.home, protocols=REMOTE, path=git.path, limit=git.limit)
+    strict = replace(git, protocols=REMOTE)
     output = await strict.run("ls-remote", "--end-of-options", url)
     assert b"not allowed" in output.stderr
 
@@ -33,13 +34,7 @@ async def test_git_that_takes_too_long_is_killed_with_its_helpers(git: Git, tmp_
     tools.mkdir()
     (tools / "git").write_text("#!/bin/sh\nsleep 300 & echo $! > pid; wait\n")
     (tools / "git").chmod(0o755)
-    slow = Git(
-        directory=git.directory,
-        home=git.home,
-        protocols=LOCAL,
-        path=f"{tools}:{git.path}",
-        limit=timedelta(milliseconds=300),
-    )
+    slow = replace(git, path=f"{tools}:{git.path}", limit=timedelta(milliseconds=300))
     with pytest.raises(CheckoutFailed, match="git fetch took longer than 0 s"):
         await slow.run("fetch")
     assert not is_alive(int((git.directory / "pid").read_text()))

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from services.runner.sandbox import NotStarted
+from services.runner.sandbox import GuardGone, Launch, NotStarted
 from services.runner.sandbox.guard import program
-from services.runner.sandbox.guard.client import Guard, GuardGone, Start
+from services.runner.sandbox.guard.client import Guard
 from tests.unit.runner.processes import is_alive, until
 
 pytestmark = pytest.mark.anyio
@@ -38,8 +38,8 @@ def boottime() -> timedelta:
     return timedelta(seconds=time.clock_gettime(time.CLOCK_BOOTTIME))
 
 
-def command(script: str, *, output: int) -> Start:
-    return Start(
+def command(script: str, *, output: int) -> Launch:
+    return Launch(
         argv=("bash", "-c", script),
         directory=Path("/"),
         environment={"PATH": "/usr/bin:/bin"},
@@ -62,7 +62,7 @@ def output(tmp_path: Path) -> int:
 
 async def run(guard: Guard, script: str, *, output: int) -> int:
     async with asyncio.timeout(20):
-        return await guard.run(command(script, output=output))
+        return await guard.launch(command(script, output=output))
 
 
 async def runner(lease: float, script: str) -> tuple[Process, int, int]:
@@ -85,9 +85,9 @@ async def test_a_commands_exit_code_comes_back(guard: Guard, output: int, script
 
 
 async def test_a_command_that_does_not_exist_is_refused(guard: Guard, output: int) -> None:
-    start = Start(argv=("/no/such",), directory=Path("/"), environment={}, stdout=output, stderr=output)
+    start = Launch(argv=("/no/such",), directory=Path("/"), environment={}, stdout=output, stderr=output)
     with pytest.raises(NotStarted, match="No such file or directory"):
-        await guard.run(start)
+        await guard.launch(start)
 
 
 async def test_a_command_inherits_nothing_but_its_output(guard: Guard, output: int) -> None:
@@ -144,7 +144,7 @@ async def test_a_guard_that_is_gone_starts_nothing(output: int) -> None:
     async with asyncio.timeout(20):
         await asyncio.shield(guard.over)
     with pytest.raises(GuardGone):
-        await guard.run(command("true", output=output))
+        await guard.launch(command("true", output=output))
 
 
 async def test_a_killed_runner_leaves_nothing() -> None:
@@ -169,7 +169,7 @@ async def test_a_stopped_runner_does_not_keep_its_commands_alive() -> None:
 async def test_the_orphans_of_a_killed_guard_are_the_runners_to_kill(output: int) -> None:
     program.become_subreaper()
     guard = await Guard.begin(lease_until=boottime() + LONG)
-    running = asyncio.create_task(guard.run(command("setsid sleep 300 & sleep 300", output=output)))
+    running = asyncio.create_task(guard.launch(command("setsid sleep 300 & sleep 300", output=output)))
     await until(lambda: len(program.descendants(guard.pid)) >= 3)
     orphans = program.descendants(guard.pid)
     os.kill(guard.pid, signal.SIGKILL)

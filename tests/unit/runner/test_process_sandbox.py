@@ -52,7 +52,9 @@ class Bench:
 @pytest.fixture
 async def bench(tmp_path: Path) -> AsyncGenerator[Bench]:
     bench = Bench(ProcessSandbox(tmp_path / "work", clock=SystemClock()))
-    bench.workspace = await bench.sandbox.open(RUN, output=bench.take)
+    bench.workspace = await bench.sandbox.open(
+        RUN, output=bench.take, lease_until=SystemClock().elapsed() + timedelta(hours=1)
+    )
     yield bench
     await bench.sandbox.close()
 

@@ -6,34 +6,13 @@ import os
 import socket
 import sys
 from asyncio.subprocess import DEVNULL, Process
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 
-from services.kernel.errors import Permanent
 from services.runner.sandbox.guard import program
-from services.runner.sandbox.port import NotStarted
+from services.runner.sandbox.port import GuardGone, Launch, NotStarted
 
 _LARGEST_ANSWER = 4096
-
-
-class GuardGone(Permanent):
-    """The guard has ended, and with it everything that it guarded."""
-
-    code = "guard_gone"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Start:
-    """A command to start: all of its environment, and where its output goes."""
-
-    argv: Sequence[str]
-    directory: Path
-    environment: Mapping[str, str]
-    stdout: int
-    stderr: int
 
 
 class Guard:
@@ -58,7 +37,7 @@ class Guard:
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, program.LARGEST_MESSAGE)
         with theirs:
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-I", "-S", program.__file__, str(theirs.fileno())),
+                *(sys.executable, "-I", "-S", program.__file__, str(theirs.fileno()), str(lease_until.total_seconds())),
                 stdin=DEVNULL,
                 stdout=DEVNULL,
                 cwd="/",
@@ -66,9 +45,7 @@ class Guard:
                 pass_fds=(theirs.fileno(),),
                 start_new_session=True,
             )
-        guard = cls(process, ours)
-        guard.renew(until=lease_until)
-        return guard
+        return cls(process, ours)
 
     @property
     def pid(self) -> int:
@@ -79,12 +56,12 @@ class Guard:
         with suppress(GuardGone):
             self._tell({"do": "lease", "until": until.total_seconds()})
 
-    async def run(self, start: Start) -> int:
-        """Start a command and wait for its own end: its exit code, 128 + n for signal n.
+    async def launch(self, launch: Launch) -> int:
+        """Start a program and wait for its own end: its exit code, 128 + n for signal n.
 
         Raises:
-            NotStarted: there is no such command or directory.
-            GuardGone: the guard has ended, and the command with it.
+            NotStarted: there is no such program or directory.
+            GuardGone: the guard has ended, and the program with it.
         """
         self._last_id += 1
         ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
@@ -92,11 +69,11 @@ class Guard:
         message: program.Start = {
             "do": "start",
             "id": self._last_id,
-            "argv": list(start.argv),
-            "cwd": str(start.directory),
-            "env": dict(start.environment),
+            "argv": list(launch.argv),
+            "cwd": str(launch.directory),
+            "env": dict(launch.environment),
         }
-        self._tell(message, start.stdout, start.stderr)
+        self._tell(message, launch.stdout, launch.stderr)
         return await ended
 
     async def stop(self, *, grace: timedelta) -> None:
@@ -111,7 +88,14 @@ class Guard:
 
     async def close(self) -> None:
         """End everything and the guard itself."""
-        self._line.shutdown(socket.SHUT_WR)
+        with suppress(OSError):
+            self._line.shutdown(socket.SHUT_WR)
+        await asyncio.shield(self.over)
+
+    async def kill(self) -> None:
+        """SIGKILL to the guard, which does not answer; what it started is the caller's to kill."""
+        with suppress(ProcessLookupError):
+            self._process.kill()
         await asyncio.shield(self.over)
 
     def _tell(self, message: program.Message, *descriptors: int) -> None:
@@ -130,16 +114,22 @@ class Guard:
         finally:
             await self._process.wait()
             self._line.close()
-            for ended in self._running.values():
-                ended.set_exception(GuardGone("the guard has ended"))
-            self._running.clear()
+            for id_ in tuple(self._running):
+                if (ended := self._awaited(id_)) is not None:
+                    ended.set_exception(GuardGone("the guard has ended"))
 
     def _hear(self, answer: program.Answer) -> None:
         if answer["told"] == "ended":
-            self._running.pop(answer["id"]).set_result(answer["code"])
+            if (ended := self._awaited(answer["id"])) is not None:
+                ended.set_result(answer["code"])
         elif answer["told"] == "refused":
-            reason = os.strerror(answer["errno"])
-            refusal = NotStarted(f"the command could not be started: {reason}")
-            self._running.pop(answer["id"]).set_exception(refusal)
+            if (ended := self._awaited(answer["id"])) is not None:
+                reason = os.strerror(answer["errno"])
+                ended.set_exception(NotStarted(f"the command could not be started: {reason}"))
         elif self._stopping is not None and not self._stopping.done():
             self._stopping.set_result(None)
+
+    def _awaited(self, id_: int) -> asyncio.Future[int] | None:
+        """Whom the end of a program is told, unless nobody waits for it any more."""
+        ended = self._running.pop(id_)
+        return None if ended.done() else ended

@@ -12,8 +12,8 @@ After the first two it exits. A descendant cannot get away by a double fork, `se
 orphan it becomes the guard's child. If the guard itself is killed, what it started directly dies with it
 (PR_SET_PDEATHSIG), and the rest become children of the next subreaper, the runner.
 
-Messages are one JSON object a packet, on the SOCK_SEQPACKET socket whose descriptor is the only argument. A start
-carries two descriptors, for standard output and standard error.
+Messages are one JSON object a packet, on the SOCK_SEQPACKET socket whose descriptor is the first argument; the
+second is when the lease ends. A start carries two descriptors, for standard output and standard error.
 """
 
 import ctypes
@@ -55,17 +55,17 @@ def descendants(ancestor: int) -> set[int]:
     return found
 
 
-def kill_all(ancestor: int) -> bool:
-    """One round against all descendants, and whether there were any.
+def kill_all(ancestor: int, *, spared: frozenset[int] = frozenset()) -> set[int]:
+    """One round against all descendants, and who they were.
 
     Stopped first, for what is stopped cannot fork away from the SIGKILL that follows.
     """
     stopped: set[int] = set()
-    while fresh := descendants(ancestor) - stopped:
+    while fresh := descendants(ancestor) - stopped - spared:
         _send(fresh, signal.SIGSTOP)
         stopped |= fresh
     _send(stopped, signal.SIGKILL)
-    return bool(stopped)
+    return stopped
 
 
 def _parent(entry: str) -> tuple[int, int] | None:
@@ -133,11 +133,11 @@ Answer: TypeAlias = Ended | Refused | Stopped
 
 
 class Guard:
-    def __init__(self, runner: socket.socket) -> None:
+    def __init__(self, runner: socket.socket, *, lease_until: float) -> None:
         self._runner = runner
         self._pid = os.getpid()
         self._ids: dict[int, int] = {}
-        self._lease_until: float | None = None
+        self._lease_until = lease_until
         self._kill_at: float | None = None
 
     def watch(self) -> None:
@@ -182,7 +182,7 @@ class Guard:
         return True
 
     def _lease_is_over(self) -> bool:
-        return self._lease_until is not None and time.clock_gettime(time.CLOCK_BOOTTIME) >= self._lease_until
+        return time.clock_gettime(time.CLOCK_BOOTTIME) >= self._lease_until
 
     def _start(self, message: Start, descriptors: list[int]) -> None:
         reading, writing = os.pipe2(os.O_CLOEXEC)
@@ -208,7 +208,7 @@ class Guard:
         if self._kill_at is None:
             return
         late = time.monotonic() >= self._kill_at
-        left = kill_all(self._pid) if late else bool(descendants(self._pid))
+        left = kill_all(self._pid) if late else descendants(self._pid)
         self._reap()
         if not left:
             self._kill_at = None
@@ -257,7 +257,7 @@ def main() -> None:
     become_subreaper()
     runner = socket.socket(fileno=int(sys.argv[1]))
     runner.set_inheritable(False)
-    Guard(runner).watch()
+    Guard(runner, lease_until=float(sys.argv[2])).watch()
 
 
 if __name__ == "__main__":
