@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from services.local.addresses import Addresses, Service
 from services.local.environment import Environment
 from services.local.program import programs
-from services.local.state import StateDirectory, publish
+from services.local.state import StateDirectory, publish, shorten
 from services.local.supervisor import Keeper, Report, StartFailed, supervised
 
 ALL = frozenset(Service)
@@ -48,6 +48,8 @@ async def running(
     if sys.platform != "linux":
         raise StartFailed("the local stack needs Linux, which ties its processes together (prctl, pidfd)")
     plan = programs(chosen, state=state, addresses=addresses, inherited=os.environ, overrides=overrides or {})
+    for program in plan:
+        shorten(program.log)
     async with supervised(plan, report=report) as keepers:
         stack = Stack(state=state, addresses=addresses, keepers=keepers)
         if Service.INGRESS in chosen:

@@ -31,6 +31,9 @@ ROLES = (
     {"principal": "admin@anvil.local", "role": "admin", "projects": ["*"]},
 )
 
+LONG_LOG = 16 * 1024 * 1024
+"""Bytes."""
+
 
 class StateInUse(Exception):
     """Another local stack runs on this state directory."""
@@ -108,6 +111,12 @@ def _complete(state: StateDirectory) -> None:
         publish(state.webhook_keyring, json.dumps({"current": "1", "keys": {"1": key}}))
     if not state.roles.exists():
         publish(state.roles, json.dumps(ROLES, indent=2))
+
+
+def shorten(log: Path) -> None:
+    """Begin a log anew when it has grown long; what it had is kept as `….old`, until the next time."""
+    if log.exists() and log.stat().st_size > LONG_LOG:
+        log.replace(log.with_suffix(".log.old"))
 
 
 def publish(path: Path, text: str) -> None:

@@ -29,11 +29,11 @@ async def one_running_and_sixty_more(workplace: Workplace, record: Path) -> tupl
     first = await workplace.run_of(workplace.push(sha))
     await workplace.running(first)
     pushes = [workplace.push(sha) for _ in range(DELIVERIES)]
-    responses = await asyncio.gather(*(workplace.deliver(push) for push in pushes))
+    responses = await asyncio.gather(*(workplace.answered(push) for push in pushes))
     accepted: dict[str, str] = {}
     refused: list[Push] = []
     for push, response in zip(pushes, responses, strict=True):
-        if response.status_code == 202:
+        if response.is_success:
             accepted[push.delivery_id] = HookAnswer.model_validate_json(response.content).run_id or ""
         else:
             assert (response.status_code, response.headers["Retry-After"]) == (503, "60")

@@ -58,6 +58,13 @@ class Workplace:
     async def deliver(self, push: Push, *, secret: str | None = None) -> httpx2.Response:
         return await self.api.deliver(self.project, push, secret=self.secret if secret is None else secret)
 
+    async def answered(self, push: Push) -> httpx2.Response:
+        """Deliver until the answer is about the push, and not that there was no time for one."""
+        while True:
+            response = await self.deliver(push)
+            if response.status_code != 503 or response.json()["code"] != "unavailable":
+                return response
+
     async def run_of(self, push: Push) -> str:
         """Deliver a push that must be accepted; its run."""
         response = await self.deliver(push)

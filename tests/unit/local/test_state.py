@@ -52,6 +52,16 @@ def test_a_directory_in_use_is_refused_by_name(tmp_path: Path) -> None:
         raise AssertionError("two stacks on one directory")
 
 
+def test_a_long_log_is_begun_anew_and_the_old_one_kept(tmp_path: Path) -> None:
+    short, long = tmp_path / "runner.log", tmp_path / "ingress.log"
+    short.write_text("a line")
+    with long.open("wb") as file:
+        file.truncate(16 * 1024 * 1024 + 1)
+    for log in (short, long, tmp_path / "never-written.log"):
+        state.shorten(log)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ingress.log.old", "runner.log"]
+
+
 @pytest.mark.parametrize(
     ("environment", "root"),
     [
