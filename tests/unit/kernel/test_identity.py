@@ -13,6 +13,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPublicKey
+from starlette.datastructures import Headers
 from starlette.requests import Request
 
 from services.kernel.endpoint import Audience, Endpoint
@@ -136,6 +137,73 @@ UNFIT = {
 async def test_a_token_with_anything_wrong_about_it_is_refused(value: str) -> None:
     with pytest.raises(Unauthenticated):
         await verify(value)
+
+
+REMOVED = "SIGNATURE_REMOVED_BY_GOOGLE"
+
+
+def stripped(value: str) -> str:
+    return f"{value.rpartition('.')[0]}.{REMOVED}"
+
+
+async def identify(*headers: tuple[str, str], platform: bool = True) -> Claims:
+    verifier = Verifier(OneKey(), audiences=frozenset({AUDIENCE}), issuers=frozenset({ISSUER}), clock=MovableClock())
+    raw = [(name.lower().encode(), f"Bearer {value}".encode()) for name, value in headers]
+    return await verifier.identify(Headers(raw=raw), platform=platform)
+
+
+@pytest.mark.parametrize("header", ["Authorization", "X-Serverless-Authorization"])
+async def test_a_token_that_the_platform_has_verified_says_who_bears_it(header: str) -> None:
+    assert await identify((header, stripped(token()))) == Claims(email=RUNNER, subject="1234")
+
+
+@pytest.mark.threat("A42")
+@pytest.mark.parametrize("value", [pytest.param(value, id=name) for name, value in UNFIT.items()])
+async def test_all_but_its_signature_must_be_right_about_a_token_that_the_platform_has_verified(value: str) -> None:
+    with pytest.raises(Unauthenticated):
+        await identify(("Authorization", stripped(value)))
+
+
+UNSIGNED = signed({"alg": "none", "kid": "k1"})
+
+
+@pytest.mark.threat("A42")
+@pytest.mark.parametrize(
+    "headers",
+    [
+        pytest.param([("Authorization", stripped(UNSIGNED))], id="it never was signed"),
+        pytest.param([("Authorization", f"e30.{'e30' * 3}.{REMOVED}")], id="no header, no claims"),
+        pytest.param([("Authorization", f"{token().partition('.')[0]}.A.{REMOVED}")], id="claims that are not base64"),
+        pytest.param([("Authorization", token().rpartition(".")[0] + ".x" + REMOVED)], id="a signature that ends so"),
+        pytest.param([("X-Serverless-Authorization", token())], id="not verified on its way"),
+        pytest.param([("X-Serverless-Authorization", stripped(token()))] * 2, id="two of the checked header"),
+        pytest.param(
+            [("X-Serverless-Authorization", stripped(token())), ("Authorization", stripped(token()))],
+            id="both signatures removed, of which Cloud Run removes one",
+        ),
+        pytest.param(
+            [("X-Serverless-Authorization", stripped(token())), ("Authorization", token(exp=at(seconds=-31)))],
+            id="an expired one next to the checked one",
+        ),
+        pytest.param(
+            [("X-Serverless-Authorization", ""), ("Authorization", stripped(token()))], id="an empty checked header"
+        ),
+    ],
+)
+async def test_what_cloud_run_cannot_have_passed_on_is_no_evidence(headers: list[tuple[str, str]]) -> None:
+    with pytest.raises(Unauthenticated):
+        await identify(*headers)
+
+
+async def test_a_signed_token_says_who_calls_whatever_token_let_it_through() -> None:
+    let_through = stripped(token(email="front@anvil.local"))
+    claims = await identify(("X-Serverless-Authorization", let_through), ("Authorization", token()))
+    assert claims.email == RUNNER
+
+
+async def test_where_the_platform_is_not_believed_the_header_that_it_checks_is_not_looked_at() -> None:
+    claims = await identify(("X-Serverless-Authorization", "?"), ("Authorization", token()), platform=False)
+    assert claims.email == RUNNER
 
 
 async def test_without_the_issuers_keys_nobody_is_turned_away_for_good() -> None:
