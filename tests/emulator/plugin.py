@@ -25,6 +25,8 @@ ROOT = Path(__file__).resolve().parents[2]
 def firestore_emulator(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """`host:port` of an emulator; without one the test is skipped, or fails where `CI` is `true`."""
     if given := os.environ.get(EMULATOR):
+        # In a process of its own: an event loop may be running in this one.
+        subprocess.run([sys.executable, "-m", "tests.emulator.warmth", given], cwd=ROOT, check=True)
         yield given
         return
     base = tmp_path_factory.getbasetemp()
