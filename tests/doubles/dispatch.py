@@ -1,7 +1,7 @@
 """A queue of Cloud Tasks: what it takes, and how it delivers. What is written here is what Google documents of it.
 
-Apart from the local stack's pump on purpose: a task brings its own URL, headers, token and deadline here, and two queues
-that pass one contract tell more about it than one queue with two faces.
+Apart from the local stack's pump on purpose: a task brings its own URL, headers, token and deadline here, and two
+queues that pass one contract tell more about it than one queue with two faces.
 """
 
 import asyncio
