@@ -9,7 +9,7 @@ from services.kernel.errors import NotFound, StaleVerification, WebhookChanged
 from services.kernel.wire import internal
 from services.kernel.wire.deliveries import DeliveryQuery, Outcome, Provider
 from services.kernel.wire.webhooks import Verification, Webhook, WebhookConfig
-from tests.unit.coordinator.builders import PROJECT_ID, canonical, run_id, seconds
+from tests.unit.coordinator.builders import OTHER_SHA, PROJECT_ID, SHA, canonical, run_id, seconds
 from tests.unit.coordinator.driver import Driver, secret
 from tests.unit.coordinator.instance import Instance
 from tests.unit.kernel.world import MovableClock
@@ -117,6 +117,8 @@ async def test_deliveries_are_listed_newest_first_and_filtered(anvil: Driver, cl
         DeliveryQuery(outcome=Outcome.ACCEPTED),
         DeliveryQuery(branch="feature", provider=Provider.GITHUB),
         DeliveryQuery(provider=Provider.GITLAB),
+        DeliveryQuery(commit_sha=SHA, outcome=Outcome.ACCEPTED),
+        DeliveryQuery(commit_sha=OTHER_SHA),
         DeliveryQuery(since=clock.now() - seconds(1)),
         DeliveryQuery(until=clock.now() - seconds(1)),
     ]
@@ -128,6 +130,8 @@ async def test_deliveries_are_listed_newest_first_and_filtered(anvil: Driver, cl
         ["d-3", "d-2", "d-1"],
         ["d-3", "d-1"],
         ["d-2"],
+        [],
+        ["d-3", "d-1"],
         [],
         ["d-3", "d-2"],
         ["d-1"],
