@@ -178,7 +178,7 @@ class Actors:
         writes = self._writes(view.project, decision)
         try:
             versions = await self._store.commit(writes) if writes else []
-        except (PreconditionFailed, AlreadyExists):
+        except (PreconditionFailed, AlreadyExists, Contended):
             return Contended(f"{view.project.value.project_id} was changed by others until the deadline")
         except Ambiguous as error:
             return error

@@ -102,7 +102,7 @@ class Attempts:
             )
             try:
                 await self._store.commit([HEARTBEATS.replace(run_id, renewed, at=lease.version, ids=self._ids)])
-            except (PreconditionFailed, Ambiguous):
+            except (PreconditionFailed, Contended, Ambiguous):
                 continue
             canceling = run.value.status is Status.CANCELING
             return wire.Orders(directive=Directive.CANCEL if canceling else Directive.CONTINUE)

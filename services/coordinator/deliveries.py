@@ -134,7 +134,7 @@ class Deliveries:
 
     async def _list(self, project_id: ProjectId, query: wire.DeliveryQuery) -> Page[wire.Delivery]:
         await self._actors.read(project_id)
-        given = query.model_dump(include=set(DELIVERY_FILTERS), exclude_none=True)
+        given = query.model_dump(include=set(DELIVERY_FILTERS), exclude_none=True, by_alias=False)
         where = [Where("project_id", Op.EQUAL, project_id)]
         where += [Where(name, Op.EQUAL, str(value)) for name, value in given.items()]
         where += [Where("received_at", Op.AT_LEAST, query.since)] if query.since else []

@@ -76,6 +76,6 @@ class RunDocuments:
         """False: a race was lost, or no answer came; look again."""
         try:
             await self._store.commit(writes)
-        except (PreconditionFailed, AlreadyExists, Ambiguous):
+        except (PreconditionFailed, AlreadyExists, Contended, Ambiguous):
             return False
         return True

@@ -42,7 +42,7 @@ class Logs:
             fence = HEARTBEATS.replace(run_id, lease.value, at=lease.version, ids=self._ids)
             try:
                 await self._store.commit([fence, *self._creates(run_id, missing)])
-            except (PreconditionFailed, AlreadyExists, Ambiguous):
+            except (PreconditionFailed, AlreadyExists, Contended, Ambiguous):
                 continue
             return
         raise Contended(f"the lease of {run_id} was changed by others every time")

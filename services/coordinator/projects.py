@@ -55,7 +55,7 @@ class Projects:
             try:
                 await self._store.commit(writes)
                 return views.project(project)
-            except (AlreadyExists, Ambiguous):
+            except (AlreadyExists, Contended, Ambiguous):
                 # The answer to an earlier try may have been lost: read back whose slug it is now.
                 taken = SLUGS.load_if((await self._store.get([SLUGS.ref(project.slug)]))[0])
                 if taken is None:

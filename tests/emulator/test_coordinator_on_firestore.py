@@ -162,10 +162,7 @@ async def test_runs_are_listed_page_by_page_each_once_newest_first(anvil: Driver
     assert [run.run_id for run in runs] == [run_id(number) for number in (5, 4, 3, 2, 1)]
 
 
-@pytest.mark.parametrize(
-    "commit_sha",
-    [None, pytest.param(SHA, marks=pytest.mark.xfail(reason="the coordinator asks for commitSha, which no row has"))],
-)
+@pytest.mark.parametrize("commit_sha", [None, SHA])
 async def test_deliveries_are_found_by_any_choice_of_filters(anvil: Driver, commit_sha: str | None) -> None:
     for number in range(1, 4):
         await anvil.push(number)
