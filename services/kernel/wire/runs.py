@@ -1,8 +1,8 @@
 """Messages about runs: how they are asked for, claimed, driven and shown."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from services.kernel.runs import Directive, Kind, Reason, Status, Trigger, Verdict
 from services.kernel.wire.model import BranchText, Moment, RunIdText, ShaText, Wire
@@ -171,7 +171,10 @@ class AppendLog(Wire):
 
 
 class Report(Wire):
-    """How the run ended. The first report stands; a cancel that came before it wins (C27)."""
+    """How the run ended. The first report stands; a cancel that came before it wins (C27).
+
+    A run has passed exactly if its last command ended with 0, or there was none.
+    """
 
     attempt: AttemptToken = Field(repr=False)
     status: Literal[Status.PASSED, Status.FAILED, Status.CANCELED]
@@ -179,6 +182,12 @@ class Report(Wire):
     detail: str | None = Field(default=None, max_length=2000)
     exit_code: int | None = None
     steps: tuple[StepStatus, ...] = Field(default=(), max_length=20)
+
+    @model_validator(mode="after")
+    def _passed_with_zero(self) -> Self:
+        if self.status is Status.PASSED and self.exit_code != 0:
+            raise ValueError("a run that passed has exit code 0")
+        return self
 
 
 class Complete(Wire):

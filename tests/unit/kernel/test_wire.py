@@ -5,9 +5,10 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from pydantic import ValidationError
 
+from services.kernel.runs import Status
 from services.kernel.wire.deliveries import Canonical
 from services.kernel.wire.model import Empty, Page, PageQuery, rfc3339
-from services.kernel.wire.runs import Claim, StepStatus
+from services.kernel.wire.runs import Claim, Report, StepStatus
 from services.kernel.wire.webhooks import PutWebhook, SealedSecret
 
 
@@ -75,3 +76,10 @@ def _canonical(delivery_id: str) -> dict[str, object]:
         "eventName": "ping",
         "bodySha256": "0" * 64,
     }
+
+
+@pytest.mark.inv("S4")
+@pytest.mark.parametrize("exit_code", [None, 1, 137])
+def test_a_run_does_not_pass_with_another_exit_code_than_0(exit_code: int | None) -> None:
+    with pytest.raises(ValidationError, match="exit code 0"):
+        Report(attempt="a" * 22, status=Status.PASSED, exit_code=exit_code)
