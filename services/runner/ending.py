@@ -68,6 +68,12 @@ class Ending:
             await self._risen.wait()
         return self._demand
 
+    async def as_urgent_as(self, cause: Cause) -> None:
+        """Wait for a demand of at least this urgency."""
+        demand = self._demand
+        while demand is None or demand.cause.urgency < cause.urgency:
+            demand = await self.beyond(demand)
+
     async def unless(self, work: Coroutine[None, None, Answer]) -> Answer:
         """The outcome of `work`, which is given up as soon as the end is demanded.
 

@@ -1,18 +1,21 @@
 """One run, from its claim to its end: the work, then report, teardown, complete, in this order (R25, DESIGN 4)."""
 
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 
 from services.kernel.errors import OwnershipLost
 from services.kernel.ids import RunId
 from services.kernel.log import get_logger
+from services.kernel.runs import Reason
 from services.kernel.wire.runs import ClaimAnswer, Job
 from services.runner.attempt import Attempt
 from services.runner.beside import beside
 from services.runner.ending import Cause, Ending
 from services.runner.logs import RunLog
 from services.runner.means import Means
-from services.runner.outcome import Outcome
+from services.runner.outcome import Outcome, demanded, failed
 from services.runner.progress import Progress
 from services.runner.pulse import beat
 from services.runner.sandbox import TeardownFailed
@@ -54,12 +57,24 @@ class Execution:
         pulse = beat(self._attempt, self._ending, self._progress, clock=self._means.clock, every=numbers.heartbeat)
         async with beside(pulse), beside(self._upload()):
             try:
-                await self._report(await self._work.outcome())
+                await self._report(await self._outcome())
             except OwnershipLost:
                 self._ending.require(Cause.LOST)
             finally:
                 torn_down = await self._tear_down()
             await self._complete(torn_down)
+
+    async def _outcome(self) -> Outcome | None:
+        """How the run ended. A cancel that is known by now wins (C27); an error that nobody foresaw is an end too."""
+        try:
+            outcome = await self._work.outcome()
+        except OwnershipLost:
+            raise
+        except Exception as error:
+            log.exception("a run broke off", run=self._run)
+            outcome = failed(Reason.RUNNER_TERMINATED, f"the runner met an error of its own: {type(error).__name__}")
+        demand = self._ending.demand
+        return demanded(demand) if outcome and demand and demand.cause is Cause.CANCELED else outcome
 
     async def _report(self, outcome: Outcome | None) -> None:
         """Say how it ended as soon as it is known.
@@ -77,9 +92,9 @@ class Execution:
     async def _tear_down(self) -> bool:
         """Whether nothing of the run is left."""
         try:
-            async with asyncio.timeout(self._at_most(self._means.numbers.teardown).total_seconds()):
+            async with self._at_most(self._means.numbers.teardown):
                 await self._means.sandbox.close()
-        except (TeardownFailed, TimeoutError) as error:
+        except (TeardownFailed, OSError) as error:
             log.error("a run could not be torn down", run=self._run, detail=str(error))
             return False
         return True
@@ -88,8 +103,11 @@ class Execution:
         if self._is(Cause.LOST):
             log.warning("the run is not ours any more", run=self._run)
             return
-        if lost := await self._log.finish(within=self._at_most(self._means.numbers.last_words)):
-            log.warning("a part of the log was given up", run=self._run, count=lost)
+        with suppress(TimeoutError):
+            async with self._at_most(self._means.numbers.last_words):
+                await self._log.finish()
+        if self._log.lost:
+            log.warning("a part of the log was given up", run=self._run, count=self._log.lost)
         try:
             await self._attempt.complete(torn_down=torn_down)
         except OwnershipLost:
@@ -101,9 +119,20 @@ class Execution:
         except OwnershipLost:
             self._ending.require(Cause.LOST)
 
-    def _at_most(self, duration: timedelta) -> timedelta:
-        """Less, if this process is being shut down."""
-        return min(duration, self._means.numbers.hurry) if self._is(Cause.TERMINATED) else duration
+    @asynccontextmanager
+    async def _at_most(self, duration: timedelta) -> AsyncGenerator[None]:
+        """Bound a block, and more tightly from the moment at which this process is told to go.
+
+        Raises:
+            TimeoutError: it took longer.
+        """
+        async with asyncio.timeout(duration.total_seconds()) as timer, beside(self._hurry(timer)):
+            yield
+
+    async def _hurry(self, timer: asyncio.Timeout) -> None:
+        await self._ending.as_urgent_as(Cause.TERMINATED)
+        soon = asyncio.get_running_loop().time() + self._means.numbers.hurry.total_seconds()
+        timer.reschedule(soon if (end := timer.when()) is None else min(soon, end))
 
     def _is(self, cause: Cause) -> bool:
         return self._ending.demand is not None and self._ending.demand.cause is cause

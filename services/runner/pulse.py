@@ -13,12 +13,14 @@ from services.runner.progress import Progress
 
 log = get_logger(__name__)
 
+_WATCHED = timedelta(seconds=2)
+
 
 async def beat(attempt: Attempt, ending: Ending, progress: Progress, *, clock: Clock, every: timedelta) -> None:
-    """Send heartbeats until the run is another's, the sooner the less of the lease is left."""
+    """Send heartbeats until the run is another's."""
     while True:
-        left = attempt.lease.left(clock.elapsed())
-        await clock.sleep(min(every, max(left / 3, every / 10)))
+        now = clock.elapsed()
+        await clock.sleep(pause(age=now - attempt.began, left=attempt.lease.left(now), every=every))
         try:
             obey(await attempt.heartbeat(progress.steps), ending)
         except OwnershipLost:
@@ -26,6 +28,15 @@ async def beat(attempt: Attempt, ending: Ending, progress: Progress, *, clock: C
             return
         except AnvilError as error:
             log.warning("a heartbeat was not answered", code=error.code)
+
+
+def pause(*, age: timedelta, left: timedelta, every: timedelta) -> timedelta:
+    """How long until the next heartbeat, at most `every`.
+
+    The sooner the less of the lease is `left`; and the sooner the younger the run is, for a heartbeat's answer is how a
+    cancel gets through, and a run that was a mistake is canceled early.
+    """
+    return min(every, max(age / 10, _WATCHED), max(left / 3, every / 10))
 
 
 async def expire(attempt: Attempt, ending: Ending, *, clock: Clock) -> None:

@@ -42,15 +42,18 @@ class Work:
         Raises:
             OwnershipLost: the run is not ours.
         """
+        async with beside(expire(self._attempt, self._ending, clock=self._means.clock)):
+            outcome = await self._done_or_failed()
+        # What ended after the lease was ended by its guard, and only looks like an end of its own.
+        return outcome if self._attempt.lease.left(self._means.clock.elapsed()) else None
+
+    async def _done_or_failed(self) -> Outcome | None:
         try:
-            async with beside(expire(self._attempt, self._ending, clock=self._means.clock)):
-                outcome = await self._done()
-            # What ended after the lease was ended by its guard, and looks like a command's own end.
-            return outcome if self._attempt.lease.left(self._means.clock.elapsed()) else None
+            return await self._done()
         except Ended:
             return None if self._ending.demand is None else demanded(self._ending.demand)
         except GuardGone:
-            return self._unguarded()
+            return failed(Reason.RUNNER_TERMINATED, "the process that guards the run's commands was killed")
         except (OSError, NotStarted, TeardownFailed) as error:
             return failed(Reason.RUNNER_TERMINATED, f"the runner has no room for the run: {error}")
         except CheckoutFailed as error:
@@ -84,12 +87,6 @@ class Work:
         for remark in await remarks(git, commit):
             self._log.say(remark)
         return commit
-
-    def _unguarded(self) -> Outcome | None:
-        """The guard ends with the lease; if it ended before, something killed it, and with it the commands."""
-        if not self._attempt.lease.left(self._means.clock.elapsed()):
-            return None
-        return failed(Reason.RUNNER_TERMINATED, "the process that guards the run's commands was killed")
 
     async def _start(self, commit: CommitSha) -> None:
         """Ask for the leave to run commands.

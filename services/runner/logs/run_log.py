@@ -1,12 +1,11 @@
 """The log of one run, from a pipe to the coordinator.
 
 `write` and `say` never wait and never fail, so that the pipe is always drained. A failed call is repeated with the same
-chunks; what has not got through when the run's end cannot wait any longer is given up and counted.
+chunks; what has not got through when the run's end cannot wait any longer is `lost`.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
 
 from services.kernel.errors import AnvilError, OwnershipLost, Permanent
 from services.kernel.log import get_logger
@@ -34,7 +33,7 @@ class RunLog:
         self._sent = asyncio.Event()
         self._closed = False
         self._in_flight = 0
-        self._lost = 0
+        self._refused = 0
 
     def write(self, block: bytes) -> None:
         """Take what commands wrote."""
@@ -62,18 +61,18 @@ class RunLog:
             else:
                 self._changed.clear()
 
-    async def finish(self, *, within: timedelta) -> int:
-        """End the log and wait until it is sent, but not longer than this; the bytes that were given up."""
+    @property
+    def lost(self) -> int:
+        """Bytes that were refused, and those that have not got through yet."""
+        return self._refused + self._in_flight + len(self._chunks)
+
+    async def finish(self) -> None:
+        """End the log and wait until it is sent, which may be never."""
         self._add(self._lines.end_line())
         self._chunks.close()
         self._closed = True
         self._changed.set()
-        try:
-            async with asyncio.timeout(within.total_seconds()):
-                await self._sent.wait()
-        except TimeoutError:
-            self._lost += self._in_flight + len(self._chunks)
-        return self._lost
+        await self._sent.wait()
 
     def _add(self, text: str) -> None:
         if text and not self._closed:
@@ -94,7 +93,7 @@ class RunLog:
             raise
         except Permanent as error:
             log.warning("a part of the log was refused", code=error.code, detail=error.detail)
-            self._lost += self._in_flight
+            self._refused += self._in_flight
         except AnvilError as error:
             log.info("a part of the log is sent again", code=error.code)
             return False
