@@ -168,6 +168,7 @@ async def test_a_stopped_runner_does_not_keep_its_commands_alive() -> None:
 
 async def test_the_orphans_of_a_killed_guard_are_the_runners_to_kill(output: int) -> None:
     program.become_subreaper()
+    spared = frozenset(program.descendants(os.getpid()))
     guard = await Guard.begin(lease_until=boottime() + LONG)
     running = asyncio.create_task(guard.launch(command("setsid sleep 300 & sleep 300", output=output)))
     await until(lambda: len(program.descendants(guard.pid)) >= 3)
@@ -176,5 +177,5 @@ async def test_the_orphans_of_a_killed_guard_are_the_runners_to_kill(output: int
     with pytest.raises(GuardGone):
         await running
     assert program.descendants(os.getpid()) & orphans
-    await until(lambda: not program.kill_all(os.getpid()))
+    await until(lambda: not program.kill_all(os.getpid(), spared=spared))
     await until_dead(*orphans)
