@@ -118,6 +118,6 @@ class DeliveryQuery(PageQuery):
     provider: Provider | None = None
     outcome: Outcome | None = None
     branch: str | None = None
-    commit_sha: str | None = None
+    commit_sha: ShaText | None = None
     since: Moment | None = None
     until: Moment | None = None

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Annotated, Generic, TypeVar
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, PlainSerializer
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, PlainSerializer
 from pydantic.alias_generators import to_camel
 
 from services.kernel.ids import COMMIT_SHA, PROJECT_ID, RUN_ID, SLUG
@@ -14,7 +14,19 @@ def rfc3339(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-Moment = Annotated[AwareDatetime, PlainSerializer(rfc3339, return_type=str, when_used="json")]
+def _in_utc(moment: datetime) -> datetime:
+    """The moment in UTC, which years 1 and 9999 may leave.
+
+    Raises:
+        ValueError: it is outside of what a calendar holds there.
+    """
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError("not a time of the years 1 to 9999 in UTC") from error
+
+
+Moment = Annotated[AwareDatetime, AfterValidator(_in_utc), PlainSerializer(rfc3339, return_type=str, when_used="json")]
 """A point in time; RFC 3339 with milliseconds on the wire."""
 
 SlugText = Annotated[str, Field(pattern=rf"^{SLUG}$")]

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from services.kernel.runs import Status
-from services.kernel.wire.deliveries import Canonical
+from services.kernel.wire.deliveries import Canonical, DeliveryQuery
 from services.kernel.wire.model import Empty, Page, PageQuery, rfc3339
 from services.kernel.wire.runs import Claim, Report, StepStatus
 from services.kernel.wire.webhooks import PutWebhook, SealedSecret
@@ -27,6 +27,12 @@ def test_a_message_is_written_in_camel_case_with_its_nulls() -> None:
 def test_a_time_without_a_zone_is_refused() -> None:
     with pytest.raises(ValidationError):
         StepStatus(name="test", status="passed", started_at=datetime(2026, 11, 30))  # noqa: DTZ001
+
+
+@pytest.mark.parametrize("text", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+def test_a_time_that_no_calendar_has_in_utc_is_refused(text: str) -> None:
+    with pytest.raises(ValidationError, match="years 1 to 9999"):
+        DeliveryQuery.model_validate({"since": text})
 
 
 def test_the_end_of_a_list_has_no_token() -> None:
