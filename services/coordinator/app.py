@@ -1,6 +1,6 @@
 """The coordinator put together: use cases over one store and one task queue, behind the endpoints of `kernel.wire`."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -34,25 +34,33 @@ BODY_LIMIT: Final = 2 * 1024 * 1024
 """Bytes; an append of 16 chunks of 64 KiB, escaped as JSON, is the largest message."""
 
 
+async def _stays_open() -> None:
+    """What the world holds is not this service's to close."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """What the coordinator needs of the world outside it. `keys` are the issuer's."""
+    """What the coordinator needs of the world outside it. `keys` are the issuer's.
+
+    `close` lets the store and the task queue go; it is called once, when nothing more is asked of them.
+    """
 
     store: Store
     tasks: TaskQueue
     keys: Keys
     clock: Clock
     ids: Ids
+    close: Callable[[], Awaitable[None]] = _stays_open
 
 
 def create(settings: CoordinatorSettings, world: World) -> Starlette:
-    """The service; its clients are `world`'s and stay open."""
     background = Background()
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncGenerator[None]:
         yield
         await background.drain()
+        await world.close()
 
     async def ready() -> None:
         # Any id will do: that there is no such document is an answer too.

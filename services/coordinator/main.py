@@ -1,9 +1,12 @@
 """Starts the coordinator: `gunicorn 'services.coordinator.main:application()'`.
 
-Alone reads the environment and chooses adapters.
+Alone reads the environment and chooses adapters. What they hold is let go when the last request is answered.
 """
 
+import os
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
+from pathlib import Path
 
 import httpx2
 from starlette.applications import Starlette
@@ -14,42 +17,88 @@ from services.coordinator.settings import CoordinatorSettings
 from services.kernel import log
 from services.kernel.adapters.clock import SystemClock, SystemIds
 from services.kernel.adapters.jwks import Jwks
-from services.kernel.adapters.local_minter import LocalMinter
 from services.kernel.adapters.local_tasks import LocalTasks
+from services.kernel.adapters.minting import minter
 from services.kernel.adapters.sqlite import SqliteStore
 from services.kernel.client import Client
-from services.kernel.settings import SettingsError, load_or_exit
+from services.kernel.ports import Clock, Store, Target, TaskQueue
+from services.kernel.settings import SettingsError, load_or_exit, or_exit
 
 
 def application() -> Starlette:
     settings = load_or_exit(CoordinatorSettings)
     log.configure(SERVICE, level=settings.log_level)
-    clock = SystemClock()
-    world = World(
-        store=SqliteStore(
-            settings.sqlite_path,
-            namespace=settings.namespace,
-            indexes=INDEXES,
-            executor=ThreadPoolExecutor(max_workers=1, thread_name_prefix="sqlite"),
-            clock=clock,
-        ),
-        tasks=_tasks(settings, clock),
+    with or_exit(CoordinatorSettings):
+        return create(settings, _world(settings))
+
+
+def _world(settings: CoordinatorSettings) -> World:
+    clock, open_until_the_end = SystemClock(), AsyncExitStack()
+    store = _firestore if settings.store == "firestore" else _sqlite
+    tasks = _cloud_tasks if settings.tasks == "cloud_tasks" else _local_tasks
+    return World(
+        store=store(settings, clock, open_until_the_end),
+        tasks=tasks(settings, clock, open_until_the_end),
         keys=Jwks(settings.jwks_url, clock=clock),
         clock=clock,
         ids=SystemIds(),
+        close=open_until_the_end.aclose,
     )
-    return create(settings, world)
 
 
-def _tasks(settings: CoordinatorSettings, clock: SystemClock) -> LocalTasks:
-    if settings.local_key_file is None or settings.service_email is None:
-        raise SettingsError(f"{settings.variable('local_key_file')}: needed to call the task queue")
-    minter = LocalMinter(settings.local_key_file, email=settings.service_email, issuer=settings.issuer, clock=clock)
+def _firestore(settings: CoordinatorSettings, clock: Clock, opened: AsyncExitStack) -> Store:
+    # Google's libraries are not there where the local stack does without them.
+    from services.kernel.adapters import firestore_database
+    from services.kernel.adapters.firestore import FirestoreStore
+
+    emulator = firestore_database.emulator(os.environ, environment=settings.environment)
+    project, database = settings.needed("google_project"), settings.firestore_database
+    try:
+        found = firestore_database.Database(project=project, id=database, emulator=emulator)
+    except ValueError as error:
+        variables = f"{settings.variable('google_project')}, {settings.variable('firestore_database')}"
+        raise SettingsError(f"{variables}: {error}") from error
+    store = FirestoreStore(found, namespace=settings.namespace, indexes=INDEXES, clock=clock)
+    opened.push_async_callback(store.close)
+    return store
+
+
+def _sqlite(settings: CoordinatorSettings, clock: Clock, opened: AsyncExitStack) -> Store:
+    path = Path(settings.needed("sqlite_path"))
+    executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sqlite")
+    store = SqliteStore(path, namespace=settings.namespace, indexes=INDEXES, executor=executor, clock=clock)
+    opened.callback(store.close)
+    opened.callback(executor.shutdown)
+    return store
+
+
+def _cloud_tasks(settings: CoordinatorSettings, clock: Clock, opened: AsyncExitStack) -> TaskQueue:
+    from services.kernel.adapters.cloud_tasks import CloudTasks, Lane
+
+    account = settings.needed("tasks_service_account")
+    audiences = {Target.COORDINATOR: settings.audience, Target.RUNNER: settings.needed("runner_audience")}
+    lanes = {
+        target: Lane(
+            queue=settings.needed(f"{target}_queue"),
+            base_url=settings.needed(f"{target}_url"),
+            audience=audience,
+            service_account=account,
+        )
+        for target, audience in audiences.items()
+    }
+    tasks = CloudTasks(lanes, clock=clock, emulator=settings.tasks_emulator)
+    opened.push_async_callback(tasks.close)
+    return tasks
+
+
+def _local_tasks(settings: CoordinatorSettings, clock: Clock, opened: AsyncExitStack) -> TaskQueue:
+    http = httpx2.AsyncClient(trust_env=False)
+    opened.push_async_callback(http.aclose)
     client = Client(
-        httpx2.AsyncClient(trust_env=False),
-        base_url=settings.tasks_url,
-        audience=settings.tasks_audience,
-        minter=minter,
+        http,
+        base_url=settings.needed("tasks_url"),
+        audience=settings.needed("tasks_audience"),
+        minter=minter(settings, email=settings.service_email, email_setting="service_email", clock=clock),
         clock=clock,
     )
     return LocalTasks(client)

@@ -1,8 +1,9 @@
 """What the coordinator is told by its environment."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -12,20 +13,55 @@ from services.kernel.settings import DevOnly, ServiceSettings
 Callers = frozenset[str]
 """E-mails of the service accounts that may call a group of endpoints."""
 
+QUEUE: Final = r"^projects/[^/]+/locations/[^/]+/queues/[^/]+$"
+
+NEEDED: Final[Mapping[str, tuple[str, ...]]] = {
+    "firestore": ("google_project",),
+    "sqlite": ("sqlite_path",),
+    "cloud_tasks": (
+        "coordinator_queue",
+        "coordinator_url",
+        "runner_queue",
+        "runner_url",
+        "runner_audience",
+        "tasks_service_account",
+    ),
+    "local": ("tasks_url", "tasks_audience"),
+}
+"""Which settings a choice of a store or a task queue cannot do without."""
+
 
 class CoordinatorSettings(ServiceSettings):
     """`stale_seconds` must exceed the runners' lease, so that a lost runner's commands are dead before a takeover."""
 
-    store: Annotated[Literal["sqlite"], DevOnly(("sqlite",))]
+    store: Annotated[Literal["sqlite", "firestore"], DevOnly(("sqlite",))] = "firestore"
     """Where everything durable is kept."""
-    sqlite_path: Path
-    """The store's file."""
-    tasks: Annotated[Literal["local"], DevOnly(("local",))]
+    google_project: str | None = None
+    """The Google Cloud project of the Firestore database. Needed for `firestore`."""
+    firestore_database: str = "(default)"
+    """The Firestore database's id."""
+    sqlite_path: Path | None = None
+    """The file of the `sqlite` store, which needs it."""
+    tasks: Annotated[Literal["local", "cloud_tasks"], DevOnly(("local",))] = "cloud_tasks"
     """Which task queue tells runners of runs."""
-    tasks_url: str
-    """Where the task queue is."""
-    tasks_audience: str
-    """The task queue's audience."""
+    coordinator_queue: str | None = Field(default=None, pattern=QUEUE)
+    """The queue of tasks for coordinators, by its full resource name. `cloud_tasks` needs it, and the next five."""
+    coordinator_url: str | None = None
+    """Where Cloud Tasks reaches coordinators."""
+    runner_queue: str | None = Field(default=None, pattern=QUEUE)
+    """The queue of tasks for runners, by its full resource name."""
+    runner_url: str | None = None
+    """Where Cloud Tasks reaches runners."""
+    runner_audience: str | None = None
+    """The runners' audience."""
+    tasks_service_account: str | None = None
+    """The e-mail of the service account as which Cloud Tasks delivers."""
+    tasks_emulator: Annotated[str | None, DevOnly()] = None
+    """The `host:port` of what plays Cloud Tasks."""
+    tasks_url: str | None = None
+    """Where the `local` task queue is, which needs it."""
+    tasks_audience: str | None = None
+    """The `local` task queue's audience. Needed for it."""
     hooks_callers: Callers = frozenset()
     """E-mails of those who may verify and record deliveries."""
     console_callers: Callers = frozenset()
@@ -46,6 +82,18 @@ class CoordinatorSettings(ServiceSettings):
     """After how long an executable run that nobody claimed is handed over again."""
 
     @model_validator(mode="after")
+    def _whole(self) -> Self:
+        lacks = [
+            f"{self.variable(name)}: needed for {chosen}"
+            for chosen in (self.store, self.tasks)
+            for name in NEEDED[chosen]
+            if getattr(self, name) is None
+        ]
+        if lacks:
+            raise ValueError("; ".join(lacks))
+        return self
+
+    @model_validator(mode="after")
     def _dead_before_takeover(self) -> Self:
         if self.stale_seconds <= self.lease_seconds:
             lease, stale = self.variable("lease_seconds"), self.variable("stale_seconds")
@@ -59,3 +107,10 @@ class CoordinatorSettings(ServiceSettings):
             stale=timedelta(seconds=self.stale_seconds),
             unclaimed=timedelta(seconds=self.unclaimed_seconds),
         )
+
+    def needed(self, name: str) -> str:
+        """A setting that is needed for what was chosen."""
+        value: object = getattr(self, name)
+        if value is None:
+            raise LookupError(f"{self.variable(name)} is needed for nothing that was chosen")
+        return str(value)

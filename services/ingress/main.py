@@ -13,10 +13,10 @@ from services.ingress.settings import IngressSettings, Part
 from services.kernel import log
 from services.kernel.adapters.clock import SystemClock, SystemIds
 from services.kernel.adapters.jwks import Jwks
-from services.kernel.adapters.local_minter import LocalMinter
-from services.kernel.ports import Minter
+from services.kernel.adapters.minting import minter
+from services.kernel.ports import Clock, Minter
 from services.kernel.seal import Keyring
-from services.kernel.settings import SettingsError, load_or_exit
+from services.kernel.settings import SettingsError, load_or_exit, or_exit
 
 Parsed = TypeVar("Parsed")
 
@@ -24,8 +24,13 @@ Parsed = TypeVar("Parsed")
 def application() -> Starlette:
     settings = load_or_exit(IngressSettings)
     log.configure(SERVICE, level=settings.log_level)
+    with or_exit(IngressSettings):
+        return create(settings, _world(settings))
+
+
+def _world(settings: IngressSettings) -> World:
     clock = SystemClock()
-    world = World(
+    return World(
         http=httpx2.AsyncClient(trust_env=False),
         minters={part: _minter(settings, part, clock) for part in settings.parts},
         keys=Jwks(settings.jwks_url, clock=clock),
@@ -36,7 +41,12 @@ def application() -> Starlette:
         clock=clock,
         ids=SystemIds(),
     )
-    return create(settings, world)
+
+
+def _minter(settings: IngressSettings, part: Part, clock: Clock) -> Minter:
+    if part is Part.HOOKS:
+        return minter(settings, email=settings.hooks_email, email_setting="hooks_email", clock=clock)
+    return minter(settings, email=settings.service_email, email_setting="service_email", clock=clock)
 
 
 def _read(file: Path, parse: Callable[[bytes], Parsed], variable: str) -> Parsed:
@@ -44,10 +54,3 @@ def _read(file: Path, parse: Callable[[bytes], Parsed], variable: str) -> Parsed
         return parse(file.read_bytes())
     except (OSError, ValueError) as error:
         raise SettingsError(f"{variable}: {file} cannot be used: {error}") from error
-
-
-def _minter(settings: IngressSettings, part: Part, clock: SystemClock) -> Minter:
-    email = settings.hooks_email if part is Part.HOOKS else settings.service_email
-    if settings.local_key_file is None or email is None:
-        raise SettingsError(f"{settings.variable('local_key_file')} and an e-mail for {part}: needed to mint tokens")
-    return LocalMinter(settings.local_key_file, email=email, issuer=settings.issuer, clock=clock)

@@ -4,6 +4,8 @@ A missing, malformed or misplaced value stops the start with the variable's name
 """
 
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar
@@ -99,8 +101,15 @@ def load(kind: type[Settings]) -> Settings:
 
 def load_or_exit(kind: type[Settings]) -> Settings:
     """The settings, or the end of the process after one line on stderr."""
-    try:
+    with or_exit(kind):
         return load(kind)
+
+
+@contextmanager
+def or_exit(kind: type[ServiceSettings]) -> Generator[None]:
+    """What turns out to be wrong with the settings while they are put to use ends the process after one line too."""
+    try:
+        yield
     except SettingsError as error:
         print(f"{kind.__name__}: {error}", file=sys.stderr)  # noqa: T201 (logging is configured from these settings)
         raise SystemExit(DO_NOT_RESTART) from error

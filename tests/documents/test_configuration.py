@@ -10,7 +10,7 @@ ROWS = """\
 | `ANVIL_PARTS` | list of `hooks` or `console`, at least 1 of them | `["console","hooks"]` | What is served here. |
 | `ANVIL_LOG_LINE_BYTES` | whole number, at least 1024, at most 65536 | `65536` | The longest line of a log. |
 | `ANVIL_SERVICE_EMAIL` | text | none | What this service calls itself in the tokens that it mints. |
-| `ANVIL_STORE` | `sqlite` | required | Where everything durable is kept. *Dev only: `sqlite`.* |
+| `ANVIL_STORE` | `sqlite` or `firestore` | `firestore` | Where everything durable is kept. *Dev only: `sqlite`.* |
 | `ANVIL_LOCAL_KEY_FILE` | path | none | The private key (PEM) that mints this service's own tokens. *Dev only.* |
 """.splitlines()
 
