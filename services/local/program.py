@@ -66,7 +66,5 @@ def _command(service: Service, bind: str) -> tuple[str, ...]:
     return (
         *(sys.executable, "-m", "gunicorn", f"services.{package}.main:application()"),
         *("--config", "python:services.local.serving"),
-        *("--worker-class", "uvicorn_worker.UvicornWorker", "--workers", "1"),
-        *("--graceful-timeout", "8", "--no-control-socket"),
         *("--bind", bind),
     )
