@@ -5,23 +5,25 @@ stays off). On SIGTERM the requests in flight get their answers; then the lifesp
 Cloud Run kills after 10 s.
 """
 
-from uvicorn_worker import UvicornWorker  # type: ignore[import-untyped]  # pyright: ignore[reportMissingTypeStubs]
+from typing import Protocol
+
+import uvicorn
 
 ANSWERED_WITHIN = 6
 """Seconds after SIGTERM by which a request is answered or cancelled, so that some are left for the lifespan's end."""
 
-
-class Worker(UvicornWorker):  # type: ignore[misc]
-    # With the lifespan on "auto", a start that fails would be taken for an application without a lifespan.
-    CONFIG_KWARGS: dict[str, object] = {  # noqa: RUF012 (uvicorn declares it)
-        "loop": "uvloop",
-        "http": "httptools",
-        "lifespan": "on",
-        "timeout_graceful_shutdown": ANSWERED_WITHIN,
-    }
-
-
-worker_class = "services.serving.Worker"
+worker_class = "uvicorn_worker.UvicornWorker"
 workers = 1
 graceful_timeout = 8
 control_socket_disable = True
+
+
+class UvicornWorker(Protocol):
+    config: uvicorn.Config
+
+
+def post_fork(_: object, worker: UvicornWorker) -> None:
+    """Tell uvicorn what gunicorn has no settings for."""
+    # On "auto" a start that fails would be taken for that of an application without a lifespan.
+    worker.config.lifespan = "on"
+    worker.config.timeout_graceful_shutdown = ANSWERED_WITHIN
