@@ -19,12 +19,12 @@ from services.kernel.adapters.local_tasks import LocalTasks
 from services.kernel.client import Client
 from services.kernel.errors import Forbidden
 from services.kernel.ports import IdentityToken, Target, TaskQueue
+from services.local.doubles.cloud_tasks import CloudTasksDouble, running
+from services.local.doubles.dispatch import Limits
 from services.local.pump import Backoff, Destination, Pump, coordinator, runners
 from services.local.queue import application
 from services.local.task_table import TaskTable
 from tests.contract.serving import served
-from tests.doubles.cloud_tasks import CloudTasksDouble, running
-from tests.doubles.dispatch import Limits
 
 CALLER = "coordinator"
 BACKOFF = Backoff(least=timedelta(seconds=0.1), most=timedelta(seconds=0.4))

@@ -153,13 +153,13 @@ async def process(key_file: Path) -> AsyncGenerator[tuple[str, str]]:
     """Its gRPC address and its HTTP URL."""
     port, http_port = _free_port(), _free_port()
     child = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.doubles.cloud_tasks", "--port", str(port), "--http-port", str(http_port)),
+        *(sys.executable, "-m", "services.local.doubles.cloud", "--port", str(port), "--http-port", str(http_port)),
         *("--key-file", str(key_file), "--issuer", ISSUER, "--queue", "projects/p/locations/l/queues/runner=1"),
-        stdout=asyncio.subprocess.PIPE,
     )
-    assert child.stdout is not None
     try:
-        assert await child.stdout.readline() == b"ready\n"
+        # Tried again until it serves.
+        async with httpx2.AsyncClient(transport=httpx2.AsyncHTTPTransport(retries=8)) as http:
+            (await http.get(f"http://127.0.0.1:{http_port}/jwks")).raise_for_status()
         yield f"127.0.0.1:{port}", f"http://127.0.0.1:{http_port}"
     finally:
         child.terminate()

@@ -11,8 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.emulator import warmth
-from tests.emulator.installation import command
+from services.local.emulator import warmth
+from services.local.emulator.installation import command
 
 
 def main(folder: Path) -> None:

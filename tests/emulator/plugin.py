@@ -13,7 +13,7 @@ from typing import NoReturn
 import pytest
 
 from services.kernel.adapters.firestore_database import EMULATOR, Database
-from tests.emulator.installation import ADVICE
+from services.local.emulator.installation import ADVICE
 
 _KEEPER = pytest.StashKey[subprocess.Popen[str]]()
 """A keeper may outlive this session, which therefore never waits for it."""
@@ -26,7 +26,7 @@ def firestore_emulator(request: pytest.FixtureRequest, tmp_path_factory: pytest.
     """`host:port` of an emulator; without one the test is skipped, or fails where `CI` is `true`."""
     if given := os.environ.get(EMULATOR):
         # In a process of its own: an event loop may be running in this one.
-        subprocess.run([sys.executable, "-m", "tests.emulator.warmth", given], cwd=ROOT, check=True)
+        subprocess.run([sys.executable, "-m", "services.local.emulator.warmth", given], cwd=ROOT, check=True)
         yield given
         return
     base = tmp_path_factory.getbasetemp()

@@ -20,10 +20,10 @@ from services.ingress.settings import IngressSettings, Part
 from services.kernel.adapters.clock import SystemClock, SystemIds
 from services.kernel.adapters.sqlite import SqliteStore
 from services.kernel.seal import Keyring, create_keyring
+from services.local.doubles.front_end import GCLOUD_AUDIENCE, SERVER, FrontEnd, Policy
 from services.runner import app as runner
 from services.runner.sandbox.process import ProcessSandbox
 from services.runner.settings import RunnerSettings
-from tests.doubles.front_end import GCLOUD_AUDIENCE, SERVER, FrontEnd, Policy
 from tests.security.tokens import ISSUER, Issuer
 from tests.unit.coordinator.queues import KeptTasks
 

@@ -7,8 +7,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from services.local.doubles.front_end import FrontEnd, Policy, Upstream
 from tests.contract.serving import served
-from tests.doubles.front_end import FrontEnd, Policy, Upstream
 from tests.security.tokens import ISSUER, Issuer
 
 pytestmark = pytest.mark.anyio
@@ -29,7 +29,7 @@ async def seen(issuer: Issuer, headers: dict[str, str], *, invokers: frozenset[s
     async with (
         httpx2.AsyncClient(trust_env=False) as http,
         served(app) as (service,),
-        served(FrontEnd(Upstream(service, http), policy)) as (url,),
+        served(FrontEnd(Upstream(service, http=http), policy)) as (url,),
     ):
         answer = await http.post(f"{url}/a%2Fb?c=d", headers=headers, content=b"\x00body")
     found = answer.json()

@@ -16,7 +16,7 @@ from services.kernel.client import Client
 from services.kernel.errors import Unavailable
 from services.kernel.settings import SettingsError, load
 from services.kernel.wire.internal import SWEEP, VERIFICATION
-from tests.doubles.front_end import GCLOUD_AUDIENCE
+from services.local.doubles.front_end import GCLOUD_AUDIENCE
 from tests.security.deployment import CALLERS, CARRIER, INVOKERS, Deployment, Exposure, Place, Service, deployment
 from tests.security.tokens import Issuer
 

@@ -16,7 +16,7 @@ There is no Firestore emulator here. Any of these makes one:
   a folder beside this repository with tools/cloud-firestore-emulator.jar, and Java
   Docker, running"""
 
-_ROOT = Path(__file__).resolve().parents[2]
+_ROOT = Path(__file__).resolve().parents[3]
 
 
 def command(port: int) -> list[str] | None:

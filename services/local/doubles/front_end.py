@@ -2,10 +2,11 @@
 
 At a private service one token is checked: the one in `X-Serverless-Authorization` if that header is there, else the one
 in `Authorization`. It goes on without its signature; the other header goes on as it came. At a public service nothing
-is checked and nothing removed. In a test: `FrontEnd`. As a process of its own, on loopback, until it is interrupted:
+is checked and nothing removed. As a process of its own, on loopback, until it is interrupted:
 
-    python -m tests.doubles.front_end --port 8080 --upstream http://127.0.0.1:8081 --issuer https://anvil.local \\
-        --jwks-url http://127.0.0.1:9023/jwks --audience anvil-coordinator --invoker runner@anvil.local
+    python -m services.local.doubles.front_end --port 8080 --upstream http://127.0.0.1:8081 \\
+        --issuer https://anvil.local --jwks-url http://127.0.0.1:9023/jwks \\
+        --audience anvil-coordinator --invoker runner@anvil.local
 """
 
 import argparse
@@ -23,7 +24,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from services.kernel.adapters.clock import SystemClock
 from services.kernel.adapters.jwks import Jwks
 from services.kernel.identity import Keys
-from tests.contract.serving import served
+from services.local.doubles.serving import serve
 
 SERVER = "Google Frontend"
 """Its answers' `Server`, by which they are told from the service's own."""
@@ -119,32 +120,58 @@ def _forwarded(headers: Headers, *, client: tuple[str, int] | None) -> Headers:
 
 
 class Upstream:
-    """A server elsewhere, as an ASGI application; bodies are passed on as they come."""
+    """The service's instances as an ASGI application; bodies are passed on as they come.
 
-    def __init__(self, url: str, http: httpx2.AsyncClient) -> None:
-        self._url = url.rstrip("/")
+    A request goes to an instance that has no more to do than any other, and to the next one if nobody answers there.
+    """
+
+    def __init__(self, *urls: str, http: httpx2.AsyncClient) -> None:
+        self._at_work = {url.rstrip("/"): 0 for url in urls}
         self._http = http
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
         request = Request(scope, receive)
-        path = scope["raw_path"].decode("ascii") + (f"?{request.url.query}" if request.url.query else "")
+        for url in sorted(self._at_work, key=lambda url: self._at_work[url]):
+            # Last in line among those that have as much to do.
+            self._at_work[url] = self._at_work.pop(url) + 1
+            try:
+                await self._pass_on(request, url, send)
+            except httpx2.ConnectError:
+                continue
+            else:
+                return
+            finally:
+                self._at_work[url] -= 1
+        await self._unavailable(scope, receive, send)
+
+    async def _pass_on(self, request: Request, url: str, send: Send) -> None:
+        path = request.scope["raw_path"].decode("ascii") + (f"?{request.url.query}" if request.url.query else "")
         has_body = any(name in (b"content-length", b"transfer-encoding") for name, _ in request.headers.raw)
         outgoing = self._http.build_request(
             request.method,
-            self._url + path,
+            url + path,
             headers=_end_to_end(request.headers.raw),
             content=request.stream() if has_body else None,
             timeout=None,
         )
-        answer = await self._http.send(outgoing, stream=True)
+        try:
+            answer = await self._http.send(outgoing, stream=True)
+        except (httpx2.ReadError, httpx2.WriteError, httpx2.RemoteProtocolError):
+            await self._unavailable(request.scope, request.receive, send)
+            return
         try:
             response = StreamingResponse(answer.aiter_raw(), status_code=answer.status_code)
             response.raw_headers = _end_to_end(answer.headers.raw)
-            await response(scope, receive, send)
+            await response(request.scope, request.receive, send)
         finally:
             await answer.aclose()
+
+    async def _unavailable(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """What callers are told when the instance they were given is gone, or when there is none."""
+        response = PlainTextResponse("Service Unavailable", 503, headers={"Server": SERVER})
+        await response(scope, receive, send)
 
 
 def _end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
@@ -160,18 +187,17 @@ async def main(arguments: Sequence[str] | None = None) -> None:
         issuer=given.issuer,
         keys=Jwks(given.jwks_url, clock=SystemClock()),
     )
-    http = httpx2.AsyncClient(trust_env=False)
-    async with http, served(FrontEnd(Upstream(given.upstream, http), policy), port=given.port):
-        print("ready", flush=True)  # noqa: T201 (whoever started this waits for it)
-        await asyncio.Event().wait()
+    limits = httpx2.Limits(max_connections=None)
+    async with httpx2.AsyncClient(trust_env=False, limits=limits) as http:
+        await serve(FrontEnd(Upstream(*given.upstream, http=http), policy), port=given.port)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m tests.doubles.front_end", description="Plays Cloud Run's front end."
+        prog="python -m services.local.doubles.front_end", description="Plays Cloud Run's front end."
     )
     parser.add_argument("--port", type=int, required=True)
-    parser.add_argument("--upstream", required=True, help="the service's URL")
+    parser.add_argument("--upstream", action="append", required=True, help="the URL of an instance")
     parser.add_argument("--audience", required=True, help="of the service")
     parser.add_argument("--issuer", required=True)
     parser.add_argument("--jwks-url", required=True)

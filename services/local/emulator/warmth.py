@@ -1,4 +1,4 @@
-"""Waits until an emulator has read and written: `python -m tests.emulator.warmth HOST:PORT`.
+"""Waits until an emulator has read and written: `python -m services.local.emulator.warmth HOST:PORT`.
 
 The first calls of a cold one take longer than a store waits.
 """
