@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 WORKERS ?= 2
+STORE ?= sqlite
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
@@ -16,8 +17,8 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.services ## Push a commit through the whole system on this machine, and watch it pass
-	$(BIN)/anvil demo
+demo: $(VENV)/.services $(if $(filter firestore,$(STORE)),$(VENV)/.cloud) ## Push a commit through the whole system on this machine, and watch it pass (STORE=firestore)
+	$(BIN)/anvil demo --store $(STORE)
 
 up: $(VENV)/.services ## Start the local stack and keep it running
 	$(BIN)/anvil up
@@ -55,6 +56,10 @@ $(BIN)/python:
 $(VENV)/.services: requirements/build.txt requirements/services.txt pyproject.toml | $(BIN)/python
 	$(PIP) -r requirements/build.txt -r requirements/services.txt
 	$(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.cloud: requirements/cloud.txt $(VENV)/.services
+	$(PIP) -r requirements/cloud.txt
 	@touch $@
 
 $(VENV)/.dev: requirements/cloud.txt requirements/dev.txt $(VENV)/.services

@@ -57,7 +57,7 @@ def choose(first: int) -> Addresses:
     Raises:
         PortTaken: one of them is in use.
     """
-    ports = _free(len(Service)) if first == 0 else _unless_taken(range(first, first + len(Service)))
+    ports = free(len(Service)) if first == 0 else _unless_taken(range(first, first + len(Service)))
     ingress, coordinator, runner, platform = ports
     return Addresses(ingress=ingress, coordinator=coordinator, runner=runner, platform=platform)
 
@@ -71,7 +71,12 @@ def _unless_taken(ports: Iterable[int]) -> Iterable[int]:
     return ports
 
 
-def _free(count: int) -> list[int]:
+def free(count: int) -> list[int]:
+    """Ports that nobody uses now.
+
+    Raises:
+        PortTaken: there are not so many.
+    """
     found: list[int] = []
     for port in random.sample(_FREE, len(_FREE)):
         if _is_free(port):

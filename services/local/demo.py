@@ -8,9 +8,10 @@ from pathlib import Path
 from rich.console import Console
 
 from services.kernel.errors import AnvilError
-from services.local import addresses, interruption, stack, state
+from services.local import addresses, interruption, state
 from services.local.addresses import Service
 from services.local.interruption import Interrupted
+from services.local.store import SQLITE, started
 from services.local.story.api import Api, TookTooLong
 from services.local.story.narration import Mark, Narrator, Tick
 from services.local.story.repository import Repository
@@ -26,8 +27,8 @@ FAILED = 1
 INTERRUPTED = 130
 
 
-def run(*, keep: bool = False) -> int:
-    """Play every scene on a stack of its own; 0 only if each was as it should be.
+def run(*, keep: bool = False, store: str = SQLITE) -> int:
+    """Play every scene on a stack of its own, over this store; 0 only if each was as it should be.
 
     The stack's state directory is removed at the end; with `keep`, or when something was wrong, it stays and is named.
     """
@@ -35,7 +36,7 @@ def run(*, keep: bool = False) -> int:
     folder = Path(tempfile.mkdtemp(prefix="anvil-demo-"))
     code = INTERRUPTED
     try:
-        code = interruption.run(_told(folder, narrator=narrator))
+        code = interruption.run(_told(folder, store=store, narrator=narrator))
     except Interrupted as error:
         narrator.complain(str(error))
     except StartFailed as error:
@@ -48,14 +49,15 @@ def run(*, keep: bool = False) -> int:
     return code
 
 
-async def _told(folder: Path, *, narrator: Narrator) -> int:
+async def _told(folder: Path, *, store: str, narrator: Narrator) -> int:
     loop = asyncio.get_running_loop()
     began = loop.time()
     narrator.say("starting ingress, coordinator, runner and what plays Google Cloud …")
     with state.held(folder / "state") as directory:
         async with (
-            stack.running(
+            started(
                 directory,
+                store=store,
                 addresses=addresses.choose(0),
                 report=narrator.complain,
                 overrides={Service.RUNNER: OFTEN},

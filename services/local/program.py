@@ -7,6 +7,7 @@ SQLite one writer.
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 
 import services
@@ -20,13 +21,14 @@ SOURCES = Path(services.__file__).parents[1]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """One service as a process: its output goes to the end of `log`, and `ready_url` answers 200 once it serves."""
+    """One process: its output goes to the end of `log`, and `ready_url` answers `ready_status` once it serves."""
 
-    service: Service
+    name: str
     command: tuple[str, ...]
     environment: Environment
     log: Path
     ready_url: str
+    ready_status: HTTPStatus = HTTPStatus.OK
 
 
 def programs(
@@ -44,8 +46,8 @@ def programs(
     order = (Service.PLATFORM, Service.COORDINATOR, Service.RUNNER, Service.INGRESS)
     return tuple(
         Program(
-            service=service,
-            command=_command(service, addresses.bind(service)),
+            name=service,
+            command=served_by_gunicorn(service, addresses.bind(service)),
             environment=environment(
                 service,
                 state=state,
@@ -61,7 +63,7 @@ def programs(
     )
 
 
-def _command(service: Service, bind: str) -> tuple[str, ...]:
+def served_by_gunicorn(service: Service, bind: str) -> tuple[str, ...]:
     package = "local" if service is Service.PLATFORM else service
     return (
         *(sys.executable, "-m", "gunicorn", f"services.{package}.main:application()"),

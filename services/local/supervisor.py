@@ -7,12 +7,10 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from http import HTTPStatus
 from pathlib import Path
 
 import httpx2
 
-from services.local.addresses import Service
 from services.local.process import Process
 from services.local.program import Program
 
@@ -44,7 +42,7 @@ class Keeper:
     def pid(self) -> int:
         """The process (gunicorn's master) that runs now."""
         if self._process is None:
-            raise StartFailed(f"{self._program.service} was never started")
+            raise StartFailed(f"{self._program.name} was never started")
         return self._process.pid
 
     async def start(self) -> None:
@@ -69,14 +67,14 @@ class Keeper:
             began = loop.time()
             how = _how(await self._process.ended())
             tries = 0 if loop.time() - began > STEADY.total_seconds() else min(tries + 1, len(PAUSES) - 1)
-            self._report(f"{self._program.service} {how}; starting it again ({self._program.log})")
+            self._report(f"{self._program.name} {how}; starting it again ({self._program.log})")
             await asyncio.sleep(PAUSES[tries].total_seconds())
             try:
                 await self.start()
             except StartFailed as error:
                 self._report(str(error))
             else:
-                self._report(f"{self._program.service} is back")
+                self._report(f"{self._program.name} is back")
 
     async def stop(self, *, grace: timedelta) -> None:
         if self._process is not None:
@@ -86,7 +84,7 @@ class Keeper:
         ending = asyncio.ensure_future(process.ended())
         try:
             async with httpx2.AsyncClient(timeout=5, trust_env=False) as http:
-                while not await _answers(http, self._program.ready_url):
+                while not await _is_ready(http, self._program):
                     await asyncio.wait([ending], timeout=_POLL.total_seconds())
                     if ending.done():
                         raise self._failed(_how(ending.result()))
@@ -94,21 +92,21 @@ class Keeper:
             ending.cancel()
 
     def _failed(self, how: str) -> StartFailed:
-        return StartFailed(f"{self._program.service} {how} before it served:\n{_tail(self._program.log)}")
+        return StartFailed(f"{self._program.name} {how} before it served:\n{_tail(self._program.log)}")
 
 
 @asynccontextmanager
 async def supervised(
     programs: Sequence[Program], *, report: Report, grace: timedelta = STOP_GRACE
-) -> AsyncGenerator[Mapping[Service, Keeper]]:
-    """All programs, serving; kept running until the end of the block, then stopped in reverse order.
+) -> AsyncGenerator[Mapping[str, Keeper]]:
+    """All programs by name, serving; kept running until the end of the block, then stopped in reverse order.
 
     A program that has not ended `grace` after its SIGTERM is killed.
 
     Raises:
         StartFailed: one did not come to serve; all are stopped.
     """
-    keepers = {program.service: Keeper(program, report=report) for program in programs}
+    keepers = {program.name: Keeper(program, report=report) for program in programs}
     keeping: list[asyncio.Task[None]] = []
     try:
         await _all_started(list(keepers.values()))
@@ -132,9 +130,9 @@ async def _all_started(keepers: Sequence[Keeper]) -> None:
         raise failures.exceptions[0] from failures
 
 
-async def _answers(http: httpx2.AsyncClient, url: str) -> bool:
+async def _is_ready(http: httpx2.AsyncClient, program: Program) -> bool:
     with contextlib.suppress(httpx2.HTTPError):
-        return (await http.get(url)).status_code == HTTPStatus.OK
+        return (await http.get(program.ready_url)).status_code == program.ready_status
     return False
 
 

@@ -66,6 +66,8 @@ NONSENSE: list[tuple[str, str]] = [
     ("up --port 70000", "less than or equal to 65535"),
     ("up --services ingress,cron", "--services: expected some of ingress,coordinator,runner, not 'cron'"),
     ("up --store postgres", "'sqlite', 'firestore'"),
+    ("up --instances 2", "--instances: expected --store firestore too"),
+    ("up --store firestore --services ingress", "--services: expected --store sqlite"),
     ("completion tcsh", "'bash', 'zsh', 'fish'"),
 ]
 

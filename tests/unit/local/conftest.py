@@ -46,7 +46,7 @@ def serves(tmp_path: Path, where: Addresses) -> Program:
 def program(folder: Path, where: Addresses, *, script: str, service: Service = Service.RUNNER) -> Program:
     """`script` in Python, told the port to serve on."""
     return Program(
-        service=service,
+        name=service,
         command=(sys.executable, "-c", script, str(where.port(service))),
         environment=dict(os.environ),
         log=folder / f"{service}.log",
