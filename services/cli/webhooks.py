@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
+from services.cli import hosts
 from services.cli.arguments import Yes, checked, given
-from services.cli.exits import Usage
+from services.cli.exits import Exit, Usage
 from services.cli.noun import Noun
 from services.cli.output import Json, Line, Record, Rows, fields
 from services.cli.session import Session
@@ -23,11 +24,11 @@ Enabled = Annotated[bool | None, typer.Option("--enabled/--disabled", help="Whet
 SecretFile = Annotated[Path | None, typer.Option(metavar="FILE", help="Holds the secret; else one is made.")]
 SecretInput = Annotated[str | None, typer.Option("--secret", metavar="-", help="Read the secret from standard input.")]
 
-EVENTS: dict[Provider, str] = {
-    Provider.GITHUB: "just the push event",
-    Provider.GITLAB: "push events",
-    Provider.GITEA: "push events",
-}
+InstanceUrl = Annotated[str | None, typer.Option(metavar="URL", help="Where the Git host is, for links.")]
+SigningToken = Annotated[
+    bool | None,
+    typer.Option("--signing-token/--no-signing-token", help="Whether GitLab signs with the secret, or sends it along."),
+]
 
 
 @noun.verb("put")
@@ -38,14 +39,21 @@ async def put(
     enabled: Enabled = None,
     secret_file: SecretFile = None,
     secret: SecretInput = None,
+    instance_url: InstanceUrl = None,
+    signing_token: SigningToken = None,
 ) -> None:
     """Create a webhook, or enable or disable one; says what the provider needs to be told."""
     known = _secret(session, secret_file, secret)
+    project = await session.api.call(api.GET_PROJECT, path={"project": session.project()}, body=Empty())
     creating = await _find(session, provider) is None
+    config = given(instance_url=instance_url, signing_token=signing_token)
     with checked():
-        body = PutWebhook.model_validate(given(enabled=True if creating and enabled is None else enabled, secret=known))
+        body = PutWebhook.model_validate(
+            given(enabled=True if creating and enabled is None else enabled, secret=known, config=config or None)
+        )
     answer = await session.api.call(api.PUT_WEBHOOK, path=_path(session, provider), body=body)
-    setup = _setup(session, provider)
+    url = f"{session.settings.endpoint}/api/public/hooks/{provider}/{session.project()}"
+    setup = hosts.setup(provider, answer.webhook.config, payload_url=url, repository_url=project.repository_url)
     made = answer.generated_secret
     told = {**setup, "secret": made or "the one you gave" if creating else "as before"}
     session.out.show(
@@ -59,8 +67,10 @@ async def put(
 async def list_(session: Session) -> None:
     """A project's webhooks; never a secret."""
     page = await session.api.call(api.LIST_WEBHOOKS, path={"project": session.project()}, body=Empty())
-    rows = [{**fields(webhook), "newestDelivery": _newest(webhook)} for webhook in page.items]
-    session.out.show(page, Rows(rows, ("provider", "enabled", "rotatedAt", "newestDelivery", "version")))
+    rows = [
+        {**fields(webhook), "newestDelivery": _newest(webhook), "refused": _refused(webhook)} for webhook in page.items
+    ]
+    session.out.show(page, Rows(rows, ("provider", "enabled", "rotatedAt", "newestDelivery", "refused", "version")))
 
 
 @noun.verb("rotate-secret")
@@ -79,6 +89,15 @@ async def rotate_secret(session: Session, provider: ProviderArgument, *, yes: Ye
         raise Ambiguous(f"{error.detail}; if rotatedAt in `anvil webhook list` is new, rotate again") from error
     session.out.show(answer, Line(answer.secret))
     session.out.note(f"give it to {provider} now: it is shown this once")
+
+
+@noun.verb("test")
+async def test(session: Session, provider: ProviderArgument) -> Exit:
+    """Send a signed sample through the public URL, and say check by check what it met."""
+    tested = await session.api.call(api.TEST_WEBHOOK, path=_path(session, provider), body=Empty())
+    lines = [f"{'✓' if check.passed else '✗'} {check.name}: {check.finding}" for check in tested.checks]
+    session.out.show(tested, *(Line(line) for line in lines))
+    return Exit.OK if tested.passed else Exit.ERROR
 
 
 @noun.verb("delete")
@@ -102,10 +121,10 @@ def _newest(webhook: Webhook) -> Json:
     return next((f"{delivery.outcome} {delivery.received_at:%Y-%m-%d %H:%M}" for delivery in webhook.deliveries), None)
 
 
-def _setup(session: Session, provider: Provider) -> dict[str, Json]:
-    """What is entered in the provider's webhook form besides the secret."""
-    url = f"{session.settings.endpoint}/api/public/hooks/{provider}/{session.project()}"
-    return {"payloadUrl": url, "contentType": "application/json", "events": EVENTS[provider]}
+def _refused(webhook: Webhook) -> Json:
+    """What was refused since the last rotation, the most frequent first."""
+    counts = sorted(webhook.refused.items(), key=lambda item: -item[1])
+    return ", ".join(f"{times} {reason}" for reason, times in counts) or None
 
 
 def _secret(session: Session, file: Path | None, option: str | None) -> str | None:

@@ -18,6 +18,7 @@ from services.coordinator.logs import Logs
 from services.coordinator.projects import Projects
 from services.coordinator.reconcile import Reconciler
 from services.coordinator.records.project import PROJECTS
+from services.coordinator.refusals import Refusals
 from services.coordinator.routes import Routes
 from services.coordinator.runs import Runs
 from services.coordinator.scenes import Scenes
@@ -54,7 +55,7 @@ class World:
 
 
 def create(settings: CoordinatorSettings, world: World) -> Starlette:
-    background = Background()
+    background = Background(world.clock)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncGenerator[None]:
@@ -90,9 +91,11 @@ def _routes(settings: CoordinatorSettings, world: World, background: Background)
     deliveries = Deliveries(
         store, actors, reconciler, dispatcher, directory, background, clock=clock, ids=ids, numbers=numbers
     )
+    refusals = Refusals(store, directory, clock=clock, ids=ids)
     return Routes(
         projects=Projects(store, actors, directory, clock=clock, ids=ids, numbers=numbers),
-        webhooks=Webhooks(actors, directory, deliveries, clock=clock),
+        webhooks=Webhooks(actors, directory, deliveries, refusals, clock=clock),
+        refusals=refusals,
         deliveries=deliveries,
         runs=Runs(store, actors, scenes, reconciler, directory, logs, clock=clock, ids=ids, numbers=numbers),
         attempts=Attempts(store, scenes, reconciler, dispatcher, clock=clock, ids=ids, numbers=numbers),

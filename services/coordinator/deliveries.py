@@ -57,6 +57,7 @@ class Deliveries:
         await self._follow(recorded)
         return wire.DeliveryAnswer(
             outcome=recorded.row.outcome,
+            note=recorded.row.note,
             duplicate=recorded.duplicate,
             run_id=recorded.row.run_id,
             first_seen_at=recorded.row.received_at,

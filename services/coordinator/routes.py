@@ -7,6 +7,7 @@ from services.coordinator.deliveries import Deliveries
 from services.coordinator.logs import Logs
 from services.coordinator.projects import Projects
 from services.coordinator.reconcile import Reconciler
+from services.coordinator.refusals import Refusals
 from services.coordinator.runs import Runs
 from services.coordinator.sweep import Sweeper
 from services.coordinator.webhooks import Webhooks
@@ -24,6 +25,7 @@ from services.kernel.wire.model import Empty, Page, PageQuery
 class Routes:
     projects: Projects
     webhooks: Webhooks
+    refusals: Refusals
     deliveries: Deliveries
     runs: Runs
     attempts: Attempts
@@ -38,6 +40,7 @@ class Routes:
         return [
             route(internal.VERIFICATION, self._verification),
             route(internal.ACCEPT_DELIVERY, self._accept_delivery),
+            route(internal.COUNT_REFUSALS, self._count_refusals),
         ]
 
     def _for_console(self) -> list[Served]:
@@ -58,6 +61,7 @@ class Routes:
             route(internal.UPDATE_WEBHOOK, self._update_webhook),
             route(internal.REPLACE_SECRET, self._replace_secret),
             route(internal.DELETE_WEBHOOK, self._delete_webhook),
+            route(internal.TEST_MATERIAL, self._verification),
             route(internal.LIST_DELIVERIES, self._list_deliveries),
             route(internal.GET_DELIVERY, self._get_delivery),
         ]
@@ -83,6 +87,10 @@ class Routes:
 
     async def _accept_delivery(self, call: Call[delivery_wire.AcceptDelivery]) -> delivery_wire.DeliveryAnswer:
         return await self.deliveries.accept(call.path["project"], call.body)
+
+    async def _count_refusals(self, call: Call[webhook_wire.CountRefusals]) -> Empty:
+        await self.refusals.count(call.path["project"], call.body)
+        return Empty()
 
     async def _list_projects(self, call: Call[internal.ProjectsQuery]) -> Page[project_wire.Project]:
         return await self.projects.page(call.body)

@@ -1,6 +1,6 @@
 """How records are shown: the wire's models, made from what is stored."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from services.coordinator.records import delivery as deliveries
 from services.coordinator.records import project as projects
@@ -105,7 +105,11 @@ def delivery(record: deliveries.Delivery) -> delivery_wire.Delivery:
 
 
 def webhook(
-    provider: str, record: projects.Webhook, newest: Sequence[delivery_wire.Delivery] = ()
+    provider: str,
+    record: projects.Webhook,
+    *,
+    newest: Sequence[delivery_wire.Delivery] = (),
+    refused: Mapping[str, int] | None = None,
 ) -> webhook_wire.Webhook:
     return webhook_wire.Webhook(
         provider=delivery_wire.Provider(provider),
@@ -113,5 +117,6 @@ def webhook(
         version=record.version,
         config=webhook_wire.WebhookConfig.model_validate(record.config),
         rotated_at=record.rotated_at,
+        refused={webhook_wire.Refusal(reason): times for reason, times in (refused or {}).items()},
         deliveries=tuple(newest),
     )

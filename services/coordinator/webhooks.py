@@ -7,6 +7,7 @@ from services.coordinator.actors import Actors, Decision, View
 from services.coordinator.deliveries import Deliveries
 from services.coordinator.directory import Directory
 from services.coordinator.records.project import Project
+from services.coordinator.refusals import Refusals
 from services.coordinator.rules import webhooks
 from services.kernel.errors import NotFound
 from services.kernel.ids import ProjectId
@@ -19,10 +20,13 @@ _UNKNOWN = wire.Verification(project_id=None, version=None, enabled=False, confi
 
 
 class Webhooks:
-    def __init__(self, actors: Actors, directory: Directory, deliveries: Deliveries, *, clock: Clock) -> None:
+    def __init__(
+        self, actors: Actors, directory: Directory, deliveries: Deliveries, refusals: Refusals, *, clock: Clock
+    ) -> None:
         self._actors = actors
         self._directory = directory
         self._deliveries = deliveries
+        self._refusals = refusals
         self._clock = clock
 
     async def verification(self, slug: str, provider: str) -> wire.Verification:
@@ -52,11 +56,13 @@ class Webhooks:
             NotFound: there is no such project.
         """
         project = await self._directory.at(slug, self._actors.read)
+        refused = await self._refusals.of(project)
         shown = [
             views.webhook(
                 provider,
                 webhook,
-                await self._deliveries.newest(project.project_id, provider, limit=_NEWEST),
+                newest=await self._deliveries.newest(project.project_id, provider, limit=_NEWEST),
+                refused=refused[provider],
             )
             for provider, webhook in sorted(project.webhooks.items())
         ]

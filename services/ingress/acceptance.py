@@ -5,12 +5,21 @@ from dataclasses import dataclass
 from services.ingress.coordinator import Coordinator
 from services.ingress.materials import Webhook
 from services.ingress.providers.port import GitHost, Received
+from services.ingress.refusals import Refusals
 from services.ingress.verification import Verification
-from services.kernel.errors import Invalid, NotFound, StaleVerification, Unavailable
+from services.kernel.errors import (
+    Invalid,
+    InvalidDeliveryId,
+    NotFound,
+    RepositoryMismatch,
+    StaleVerification,
+    Unavailable,
+)
 from services.kernel.ids import new_run_id
 from services.kernel.ports import Ids
 from services.kernel.wire import internal
 from services.kernel.wire.deliveries import AcceptDelivery, Canonical, DeliveryAnswer
+from services.kernel.wire.webhooks import Refusal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,9 +31,10 @@ class Accepted:
 
 
 class Acceptance:
-    def __init__(self, coordinator: Coordinator, verification: Verification, ids: Ids) -> None:
+    def __init__(self, coordinator: Coordinator, verification: Verification, refusals: Refusals, ids: Ids) -> None:
         self._coordinator = coordinator
         self._verification = verification
+        self._refusals = refusals
         self._ids = ids
 
     async def accept(self, webhook: Webhook, host: GitHost, received: Received) -> Accepted:
@@ -40,9 +50,11 @@ class Acceptance:
         version = await self._verification.verify(webhook, host, received, mark=mark)
         try:
             canonical = host.normalise(received, delivery_id=host.delivery_id(received))
-        except Invalid:
+        except Invalid as error:
             # What is wrong with a body is told to holders of the secret of this moment, not of an old one (R77).
             await self._verification.verify_anew(webhook, host, received, mark=mark)
+            is_id = isinstance(error, InvalidDeliveryId)
+            self._refusals.count(webhook, Refusal.INVALID_DELIVERY_ID if is_id else Refusal.INVALID_PAYLOAD)
             raise
         answer = await self._record(webhook, host, received, canonical=canonical, version=version)
         return Accepted(delivery_id=canonical.delivery_id, answer=answer)
@@ -67,5 +79,8 @@ class Acceptance:
             return await self._coordinator.call(
                 internal.ACCEPT_DELIVERY, path={"project": webhook.project}, body=command
             )
+        except RepositoryMismatch:
+            self._refusals.count(webhook, Refusal.REPOSITORY_MISMATCH)
+            raise
         except Invalid as error:
             raise Unavailable("the delivery was not understood within") from error

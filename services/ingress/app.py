@@ -1,7 +1,8 @@
 """Ingress put together: each part with its own identity towards the coordinator."""
 
+import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -21,9 +22,11 @@ from services.ingress.custody import Custody
 from services.ingress.hooks import Hooks
 from services.ingress.materials import Materials, loader
 from services.ingress.people import PeopleGuard
+from services.ingress.refusals import Refusals
 from services.ingress.roles import Roles
 from services.ingress.settings import IngressSettings, Part
 from services.ingress.throttle import Throttle
+from services.ingress.trial import Trial
 from services.ingress.verification import Verification
 from services.kernel.client import Client
 from services.kernel.identity import Keys, Verifier
@@ -42,7 +45,7 @@ _BURST: Final = 50
 class World:
     """What ingress needs of the world outside it. `keys` are the issuer's, `minters` mint for the parts.
 
-    `http` reaches the coordinator; it is opened and closed with the application.
+    `http` reaches the coordinator and this ingress's own public URL; it is opened and closed with the application.
     """
 
     http: httpx2.AsyncClient
@@ -55,11 +58,6 @@ class World:
 
 
 def create(settings: IngressSettings, world: World) -> Starlette:
-    @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncGenerator[None]:
-        async with world.http:
-            yield
-
     def coordinator(part: Part) -> Coordinator:
         client = Client(
             world.http,
@@ -71,10 +69,17 @@ def create(settings: IngressSettings, world: World) -> Starlette:
         return Coordinator(client)
 
     served: list[Served] = []
-    if Part.HOOKS in settings.parts:
-        served += _hooks(settings, world, coordinator(Part.HOOKS))
+    refusals = Refusals(coordinator(Part.HOOKS), clock=world.clock) if Part.HOOKS in settings.parts else None
+    if refusals is not None:
+        served += _hooks(settings, world, coordinator(Part.HOOKS), refusals)
     if Part.CONSOLE in settings.parts:
         served += _console(settings, world, coordinator(Part.CONSOLE))
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncGenerator[None]:
+        async with world.http, _telling(refusals):
+            yield
+
     return application(
         service=SERVICE,
         served=served,
@@ -86,21 +91,39 @@ def create(settings: IngressSettings, world: World) -> Starlette:
     )
 
 
-def _hooks(settings: IngressSettings, world: World, coordinator: Coordinator) -> list[Served]:
+@asynccontextmanager
+async def _telling(refusals: Refusals | None) -> AsyncGenerator[None]:
+    """Beside the requests, and a last time when the last of them is answered."""
+    if refusals is None:
+        yield
+        return
+    task = asyncio.create_task(refusals.tell_each_minute())
+    yield
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+    await refusals.tell()
+
+
+def _hooks(settings: IngressSettings, world: World, coordinator: Coordinator, refusals: Refusals) -> list[Served]:
     verification = Verification(
         Materials(loader(coordinator)),
         Custody(world.keyring, world.ids),
         Throttle(world.clock, every=_EVERY, burst=_BURST),
+        refusals,
+        clock=world.clock,
     )
-    acceptance = Acceptance(coordinator, verification, world.ids)
+    acceptance = Acceptance(coordinator, verification, refusals, world.ids)
     return Hooks(acceptance, body_limit=settings.body_limit_bytes, clock=world.clock).served()
 
 
 def _console(settings: IngressSettings, world: World, coordinator: Coordinator) -> list[Served]:
     roles, ids = world.roles, world.ids
     projects = Projects(coordinator, roles, ids, allow_local_repositories=settings.allow_local_repositories)
-    runs = Runs(coordinator, roles, ids, url=settings.public_url.rstrip("/"))
-    webhooks = Webhooks(coordinator, Custody(world.keyring, ids), ids)
+    custody, url = Custody(world.keyring, ids), settings.public_url.rstrip("/")
+    runs = Runs(coordinator, roles, ids, url=url)
+    trial = Trial(coordinator, custody, world.http, url=url, clock=world.clock, ids=ids)
+    webhooks = Webhooks(coordinator, custody, trial, ids)
     return [
         *me.served(roles),
         *projects.served(),

@@ -3,31 +3,35 @@
 import base64
 import binascii
 
+from services.ingress.providers.port import GitHost
 from services.kernel import seal
-from services.kernel.errors import FieldProblem, WeakSecret
+from services.kernel.errors import FieldProblem, Invalid, WeakSecret
 from services.kernel.log import get_logger
 from services.kernel.ports import Ids
 from services.kernel.wire.deliveries import Provider
-from services.kernel.wire.webhooks import SealedSecret, Verification
+from services.kernel.wire.webhooks import SealedSecret, Verification, WebhookConfig
 
 log = get_logger(__name__)
 
 LEAST_BYTES = 16
 
 
-def generate(ids: Ids) -> str:
-    """A new secret: 256 random bits in URL-safe characters."""
-    return ids.token() + ids.token()
+def generate(ids: Ids, host: GitHost, config: WebhookConfig) -> str:
+    """A new secret: 256 random bits in the form that the host needs."""
+    return host.new_secret(config, entropy=ids.token() + ids.token())
 
 
-def check_strength(secret: str) -> None:
+def check(secret: str, host: GitHost, config: WebhookConfig) -> None:
     """
     Raises:
         WeakSecret: it has fewer than 16 bytes in UTF-8 (K8).
+        Invalid: the host cannot prove it in this configuration.
     """
     if len(secret.encode()) < LEAST_BYTES:
         message = f"needs at least {LEAST_BYTES} bytes"
         raise WeakSecret(f"the secret {message}", fields=(FieldProblem(field="secret", message=message),))
+    if (reason := host.unfit(config, secret=secret)) is not None:
+        raise Invalid(f"the secret cannot be used: {reason}", fields=(FieldProblem(field="secret", message=reason),))
 
 
 class Custody:

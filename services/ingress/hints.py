@@ -3,7 +3,7 @@
 Pure.
 """
 
-from services.kernel.wire.deliveries import DeliveryAnswer, Outcome
+from services.kernel.wire.deliveries import DeliveryAnswer, Note, Outcome
 
 
 def hint(answer: DeliveryAnswer, *, project: str) -> str:
@@ -17,6 +17,8 @@ def _first(answer: DeliveryAnswer, project: str) -> str:
             return f"The run is queued; `anvil run watch {answer.run_id}` follows it."
         case Outcome.IGNORED_PING:
             return "The webhook works: the next push to the project's branch starts a run."
+        case Outcome.IGNORED_EVENT if answer.note is Note.SKIP_CI:
+            return "Nothing was started: the commit's message asks for no run."
         case Outcome.IGNORED_EVENT:
             return "Nothing was started: only a push of a commit to a branch starts a run."
         case Outcome.IGNORED_BRANCH:

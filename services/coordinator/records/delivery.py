@@ -5,7 +5,7 @@ from datetime import datetime
 
 from services.coordinator.records.table import Table
 from services.kernel.ids import CommitSha, DeliveryRowId, ProjectId, RunId
-from services.kernel.wire.deliveries import EventKind, Outcome, Provider
+from services.kernel.wire.deliveries import EventKind, Note, Outcome, Provider
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +23,7 @@ class Delivery:
     event_kind: EventKind
     event_name: str
     outcome: Outcome
-    note: str | None = None
+    note: Note | None = None
     repository_url: str | None
     ref: str | None
     branch: str | None

@@ -16,7 +16,7 @@ from services.coordinator.rules.repositories import names_repository
 from services.kernel.errors import InvalidPayload, QueueFull, RepositoryMismatch, StaleVerification
 from services.kernel.ids import CommitSha, DeliveryRowId, RunId, delivery_row_id
 from services.kernel.runs import Kind, Status, Trigger
-from services.kernel.wire.deliveries import AcceptDelivery, Canonical, EventKind, Outcome
+from services.kernel.wire.deliveries import AcceptDelivery, Canonical, EventKind, Note, Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,14 +46,17 @@ def check(project: Project, command: AcceptDelivery) -> None:
 
 
 def classify(canonical: Canonical, project: Project) -> Outcome:
-    """What a delivery asks for; `ACCEPTED` is a push to the tracked branch, whether or not there is room (R62)."""
+    """What a delivery asks for; `ACCEPTED` is a push to the tracked branch, whether or not there is room (R62).
+
+    A commit whose message asks for no run is no such push.
+    """
     match canonical.event_kind:
         case EventKind.PING:
             return Outcome.IGNORED_PING
-        case EventKind.PUSH if canonical.branch == project.default_branch:
-            return Outcome.ACCEPTED
-        case EventKind.PUSH:
+        case EventKind.PUSH if canonical.branch != project.default_branch:
             return Outcome.IGNORED_BRANCH
+        case EventKind.PUSH if not canonical.skip_ci:
+            return Outcome.ACCEPTED
         case _:
             return Outcome.IGNORED_EVENT
 
@@ -103,6 +106,7 @@ def _row(project: Project, command: AcceptDelivery, outcome: Outcome, *, now: da
         event_kind=canonical.event_kind,
         event_name=canonical.event_name,
         outcome=outcome,
+        note=Note.SKIP_CI if outcome is Outcome.IGNORED_EVENT and canonical.skip_ci else None,
         repository_url=canonical.repository_url,
         ref=canonical.ref,
         branch=canonical.branch,

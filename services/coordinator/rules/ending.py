@@ -6,7 +6,7 @@ The first thing that ends a run stands (C10). Whether the next one is promoted d
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from services.coordinator.records.run import Result, Run
+from services.coordinator.records.run import Result, Run, Step
 from services.coordinator.rules import queue
 from services.coordinator.rules.numbers import Numbers
 from services.coordinator.rules.scene import Scene
@@ -65,8 +65,15 @@ def watch(scene: Scene, *, now: datetime, numbers: Numbers) -> Scene:
         )
         result = lost if run.result is None else final(run, run.result, torn_down=True)
         scene = ended(scene, result, now=now, numbers=numbers)
-    fenced = replace(scene.run, attempt_hash=None, timers=replace(scene.run.timers, watchdog=None))
+    told = scene.heartbeat.steps if scene.heartbeat else ()
+    fenced = replace(scene.run, steps=scene.run.steps or left_behind(told), attempt_hash=None, timers=replace(scene.run.timers, watchdog=None))
     return release(replace(scene, run=fenced), now=now)
+
+
+def left_behind(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The steps of a lost attempt as they are last known, of which none goes on any more."""
+    ends = {"running": "failed", "pending": "skipped"}
+    return tuple(replace(step, status=ends.get(step.status, step.status)) for step in steps)
 
 
 def canceled(run: Run) -> bool:

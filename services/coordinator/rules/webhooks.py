@@ -4,12 +4,13 @@ Each change gives the webhook a new random version, named by the caller, so that
 itself applied, and a delivery that an older version verified is refused (C11).
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
 from services.coordinator.records.project import Project, Sealed, Webhook
 from services.kernel.errors import NotFound, WebhookChanged
-from services.kernel.wire.webhooks import CreateWebhook, ReplaceSecret, SealedSecret, UpdateWebhook
+from services.kernel.wire.webhooks import CreateWebhook, ReplaceSecret, SealedSecret, UpdateWebhook, WebhookConfig
 
 
 def create(project: Project, provider: str, command: CreateWebhook, *, now: datetime) -> Project:
@@ -23,7 +24,7 @@ def create(project: Project, provider: str, command: CreateWebhook, *, now: date
     created = Webhook(
         version=command.version,
         enabled=command.enabled,
-        config=command.config.model_dump(),
+        config=_configured({}, command.config),
         secret=_sealed(command.secret),
         rotated_at=now,
     )
@@ -40,7 +41,7 @@ def update(project: Project, provider: str, command: UpdateWebhook) -> Project:
     if webhook.version == command.version:
         return project
     enabled = webhook.enabled if command.enabled is None else command.enabled
-    config = webhook.config if command.config is None else command.config.model_dump()
+    config = webhook.config if command.config is None else _configured(webhook.config, command.config)
     changed = replace(webhook, version=command.version, enabled=enabled, config=config)
     return project.with_webhook(provider, changed)
 
@@ -68,6 +69,12 @@ def existing(project: Project, provider: str) -> Webhook:
     if webhook is None:
         raise NotFound(f"{project.slug} has no {provider} webhook")
     return webhook
+
+
+def _configured(before: Mapping[str, str | bool], given: WebhookConfig) -> dict[str, str | bool]:
+    """Only the given fields change; null takes one away (R72)."""
+    changed = {**before, **given.model_dump(exclude_unset=True, by_alias=False)}
+    return {name: value for name, value in changed.items() if value is not None}
 
 
 def _applied(project: Project, webhook: Webhook, version: str) -> Project:

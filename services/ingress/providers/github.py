@@ -2,46 +2,38 @@
 
 A form is signed as it is sent, `payload=` and all. `X-GitHub-Delivery` is one per event and stays the same when it is
 redelivered. A `ping` is known by its header alone: other events carry `zen` or `hook` too, and an organisation's ping
-names no repository.
+names no repository. Gitea and its kin send all of these headers besides their own: they have a route of their own.
 """
 
 import hmac
-from dataclasses import dataclass
+import json
+from datetime import datetime
 from hashlib import sha256
 from typing import ClassVar, Final
 
-from pydantic import ValidationError
-
 from services.ingress.providers import headers, payload
-from services.ingress.providers.port import Received
-from services.kernel.errors import InvalidPayload
-from services.kernel.wire.deliveries import Canonical, EventKind, Provider
+from services.ingress.providers.canonical import OTHER, PING, Change, Origin, canonical, pushed, ref_alone
+from services.ingress.providers.port import Key, Received, Sample
+from services.kernel.wire.deliveries import Canonical, Outcome, Provider
+from services.kernel.wire.webhooks import Refusal, WebhookConfig
 
-_BRANCH: Final = "refs/heads/"
-_TAG: Final = "refs/tags/"
-_MERGE_QUEUE: Final = "refs/heads/gh-readonly-queue/"
 # The first one is shown; payloads of 2008 to 2013 have `url` alone.
 _REPOSITORY_URLS: Final = ("clone_url", "html_url", "url", "ssh_url", "git_url", "svn_url")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Change:
-    """What a delivery says about a ref. Only a push has a branch *and* a commit."""
-
-    kind: EventKind
-    ref: str | None = None
-    branch: str | None = None
-    commit_sha: str | None = None
-    before_sha: str | None = None
+_IMITATORS: Final = ("x-forgejo-event", "x-gitea-event", "x-gogs-event")
 
 
 class GitHub:
     media_types: ClassVar[frozenset[str]] = frozenset({payload.JSON, payload.FORM})
+    has_signing_token: ClassVar[bool] = False
 
-    def verifies(self, received: Received, *, secret: bytes) -> bool:
-        expected = b"sha256=" + hmac.new(secret, received.body, sha256).hexdigest().encode()
+    def refusal(self, received: Received, key: Key, *, now: datetime) -> Refusal | None:
         given = headers.only(received.headers, "x-hub-signature-256") or ""
-        return hmac.compare_digest(given.encode("latin-1"), expected) and bool(secret)
+        genuine = hmac.compare_digest(given.encode("latin-1"), _signature(received.body, key))
+        if any(name in received.headers for name in _IMITATORS):
+            return Refusal.ANOTHER_HOST
+        if "x-hub-signature-256" not in received.headers:
+            return Refusal.MISSING_SIGNATURE
+        return None if genuine and key.secret else Refusal.BAD_SIGNATURE
 
     def delivery_id(self, received: Received) -> str:
         return headers.delivery_id(received.headers, "x-github-delivery")
@@ -50,51 +42,39 @@ class GitHub:
         event = headers.event_name(received.headers, "x-github-event")
         body = payload.read(received)
         change = _change(event, body)
-        urls = payload.urls(payload.part(body, "repository"), _REPOSITORY_URLS)
-        if event == "push" and not urls:
-            raise InvalidPayload("a push names its repository")
-        try:
-            return Canonical(
-                provider=Provider.GITHUB,
-                flavor="github",
-                delivery_id=delivery_id,
-                event_kind=change.kind,
-                event_name=event,
-                repository_url=urls[0] if urls else None,
-                repository_urls=urls,
-                ref=change.ref,
-                branch=change.branch,
-                commit_sha=change.commit_sha,
-                before_sha=change.before_sha,
-                body_sha256=sha256(received.body).hexdigest(),
-            )
-        except ValidationError as error:
-            raise InvalidPayload(f"a field of the {event} event is too long") from error
+        urls = payload.urls(payload.part(body, "repository"), _REPOSITORY_URLS, required=event == "push")
+        origin = Origin(provider=Provider.GITHUB, flavor="github", delivery_id=delivery_id, event_name=event)
+        return canonical(received, origin, change, urls=urls)
+
+    def unfit(self, config: WebhookConfig, *, secret: str) -> str | None:
+        return None
+
+    def new_secret(self, config: WebhookConfig, *, entropy: str) -> str:
+        return entropy
+
+    def sample(self, key: Key, *, repository_url: str, delivery_id: str, now: datetime) -> Sample:
+        ping = {"zen": "Keep it logically awesome.", "repository": {"clone_url": repository_url}}
+        body = json.dumps(ping).encode()
+        sent = {
+            "Content-Type": payload.JSON,
+            "X-GitHub-Event": "ping",
+            "X-GitHub-Delivery": delivery_id,
+            "X-Hub-Signature-256": _signature(body, key).decode(),
+        }
+        return Sample(headers=sent, body=body, outcome=Outcome.IGNORED_PING)
 
 
-def _change(event: str, body: payload.Json) -> _Change:
+def _signature(body: bytes, key: Key) -> bytes:
+    return b"sha256=" + hmac.new(key.secret, body, sha256).hexdigest().encode()
+
+
+def _change(event: str, body: payload.Json) -> Change:
     match event:
         case "ping":
-            return _Change(kind=EventKind.PING)
+            return PING
         case "push":
-            return _pushed(body)
+            return pushed(body, tag_commit=payload.commit_of(body, "head_commit"))
         case "create" | "delete":
-            return _Change(kind=EventKind.OTHER, ref=payload.text(body, "ref"))
+            return ref_alone(body)
         case _:
-            return _Change(kind=EventKind.OTHER)
-
-
-def _pushed(body: payload.Json) -> _Change:
-    """What a push did to its ref (C25); the name of a branch is kept verbatim but for the one prefix."""
-    ref = payload.text(body, "ref")
-    if not ref or payload.text(body, "after") is None:
-        raise InvalidPayload("a push names its ref and the commit after it")
-    before, after = payload.commit(body, "before"), payload.commit(body, "after")
-    branch = ref.removeprefix(_BRANCH) if ref.startswith(_BRANCH) else ""
-    if after is None or body.get("deleted") is True:
-        return _Change(kind=EventKind.DELETION, ref=ref, branch=branch or None, before_sha=before)
-    if ref.startswith(_TAG):
-        return _Change(kind=EventKind.TAG, ref=ref, commit_sha=after, before_sha=before)
-    if not branch or ref.startswith(_MERGE_QUEUE):
-        return _Change(kind=EventKind.OTHER, ref=ref, before_sha=before)
-    return _Change(kind=EventKind.PUSH, ref=ref, branch=branch, commit_sha=after, before_sha=before)
+            return OTHER

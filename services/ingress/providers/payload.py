@@ -29,11 +29,19 @@ def read(received: Received) -> Json:
     Raises:
         InvalidPayload: not an object in strict JSON.
     """
-    raw = _form_payload(received.body) if received.media_type == FORM else received.body
     try:
-        return _object(strict_json.parse(raw), "the body")
+        return _object(strict_json.parse(text_of(received)), "the body")
     except strict_json.NotStrictJson as error:
         raise InvalidPayload(f"the body is {error.detail}") from error
+
+
+def text_of(received: Received) -> bytes:
+    """The JSON text, whether it came as the body or in the field `payload` of a form.
+
+    Raises:
+        InvalidPayload: a form without one such field, or not a form.
+    """
+    return _form_payload(received.body) if received.media_type == FORM else received.body
 
 
 def text(body: Json, key: str) -> str | None:
@@ -61,17 +69,29 @@ def commit(body: Json, key: str) -> str | None:
     return value
 
 
+def commit_of(body: Json, key: str) -> str | None:
+    """The id of the commit under `key`; None where none is told."""
+    found = part(body, key)
+    return None if found is None else commit(found, "id")
+
+
 def part(body: Json, key: str) -> Json | None:
     """The object under `key`; None where there is none."""
     value = body.get(key)
     return None if value is None else _object(value, key)
 
 
-def urls(repository: Json | None, keys: Iterable[str]) -> tuple[str, ...]:
-    """The URLs that the repository is known by, in the order of `keys`, each once."""
-    if repository is None:
-        return ()
-    return tuple(dict.fromkeys(url for key in keys if (url := text(repository, key))))
+def urls(repository: Json | None, keys: Iterable[str], *, required: bool) -> tuple[str, ...]:
+    """The URLs that the repository is known by, in the order of `keys`, each once.
+
+    Raises:
+        InvalidPayload: there is none, and one is required.
+    """
+    known = repository or {}
+    found = tuple(dict.fromkeys(url for key in keys if (url := text(known, key))))
+    if required and not found:
+        raise InvalidPayload("a push names its repository")
+    return found
 
 
 def _form_payload(body: bytes) -> bytes:

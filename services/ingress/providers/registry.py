@@ -3,12 +3,18 @@
 from collections.abc import Mapping
 from typing import Final
 
+from services.ingress.providers.gitea import Gitea
 from services.ingress.providers.github import GitHub
+from services.ingress.providers.gitlab import GitLab
 from services.ingress.providers.port import GitHost
 from services.kernel.errors import NotFound
 from services.kernel.wire.deliveries import Provider
 
-GIT_HOSTS: Final[Mapping[str, GitHost]] = {Provider.GITHUB: GitHub()}
+GIT_HOSTS: Final[Mapping[str, GitHost]] = {
+    Provider.GITHUB: GitHub(),
+    Provider.GITLAB: GitLab(),
+    Provider.GITEA: Gitea(),
+}
 
 
 def git_host(name: str) -> tuple[Provider, GitHost]:

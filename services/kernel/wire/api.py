@@ -188,6 +188,15 @@ DELETE_WEBHOOK = Endpoint(
     status=204,
     errors=(NotFound,),
 )
+TEST_WEBHOOK = Endpoint(
+    method="POST",
+    path="/api/private/projects/{project}/webhooks/{provider}/test",
+    summary="Sign a sample delivery, send it through the public URL, and say what it met",
+    request=Empty,
+    response=webhooks.WebhookTest,
+    audience=Audience.OPERATOR,
+    errors=(NotFound,),
+)
 LIST_DELIVERIES = Endpoint(
     method="GET",
     path="/api/private/projects/{project}/deliveries",

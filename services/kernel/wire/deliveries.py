@@ -36,6 +36,12 @@ class Outcome(StrEnum):
     QUEUE_FULL = "queue_full"
 
 
+class Note(StrEnum):
+    """Why an outcome is what it is, where the delivery alone does not tell."""
+
+    SKIP_CI = "skip_ci"
+
+
 DeliveryId = Annotated[str, Field(min_length=1, max_length=256, pattern=r"^[\x20-\x7e]+$")]
 
 
@@ -44,7 +50,7 @@ class Canonical(Wire):
 
     `repository_urls` are all the URLs by which the body names its repository (clone, http, ssh, web), `repository_url`
     the one to show. `branch` is the ref without `refs/heads/`, stripped once and otherwise verbatim. All-zero ids are
-    null.
+    null. `commit_sha` is a commit also where a tag object was pushed. `skip_ci`: the commit's message asks for no run.
     """
 
     provider: Provider
@@ -58,6 +64,7 @@ class Canonical(Wire):
     branch: str | None = Field(default=None, max_length=1200)
     commit_sha: ShaText | None = None
     before_sha: ShaText | None = None
+    skip_ci: bool = False
     body_sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
 
 
@@ -70,9 +77,12 @@ class AcceptDelivery(Wire):
 
 
 class DeliveryAnswer(Wire):
-    """What became of a delivery. A duplicate gets the stored outcome and run (R66)."""
+    """What became of a delivery, and in `note` why, where the outcome leaves that open. A duplicate gets the stored
+    outcome and run (R66).
+    """
 
     outcome: Outcome
+    note: Note | None = None
     duplicate: bool
     run_id: str | None
     first_seen_at: Moment
@@ -99,7 +109,7 @@ class Delivery(Wire):
     event_kind: EventKind
     event_name: str
     outcome: Outcome
-    note: str | None
+    note: Note | None
     repository_url: str | None
     ref: str | None
     branch: str | None

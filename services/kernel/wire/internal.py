@@ -62,6 +62,15 @@ ACCEPT_DELIVERY = Endpoint(
     audience=Audience.HOOKS,
     errors=(NotFound, StaleVerification, RepositoryMismatch),
 )
+COUNT_REFUSALS = Endpoint(
+    method="POST",
+    path="/v1/projects/{project}:countRefusals",
+    summary="Add to the counters of refused deliveries",
+    request=webhooks.CountRefusals,
+    response=Empty,
+    audience=Audience.HOOKS,
+    errors=(NotFound,),
+)
 
 # Console: projects
 
@@ -217,6 +226,14 @@ DELETE_WEBHOOK = Endpoint(
     audience=Audience.CONSOLE,
     status=204,
     errors=(NotFound,),
+)
+TEST_MATERIAL = Endpoint(
+    method="GET",
+    path="/v1/projects/{project}/webhooks/{provider}:testMaterial",
+    summary="What is needed to sign a sample delivery; an unknown webhook has nothing",
+    request=Empty,
+    response=webhooks.Verification,
+    audience=Audience.CONSOLE,
 )
 LIST_DELIVERIES = Endpoint(
     method="GET",

@@ -1,13 +1,25 @@
 """Messages about projects and their queues."""
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, model_validator
+from pydantic.alias_generators import to_camel
 
 from services.kernel.wire.model import BranchText, Moment, SlugText, Wire
 from services.kernel.wire.runs import Run
 
-ProjectName = Annotated[str, Field(min_length=1, max_length=200)]
+def _printable(name: str) -> str:
+    """A name that is only its letters: nothing that moves a cursor or turns the reading direction.
+
+    Raises:
+        ValueError: it holds something else.
+    """
+    if not name.isprintable():
+        raise ValueError("must be printable text on one line")
+    return name
+
+
+ProjectName = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_printable)]
 RepositoryUrl = Annotated[str, Field(min_length=1, max_length=2000)]
 ConfigPath = Annotated[str, Field(min_length=1, max_length=255)]
 
@@ -35,12 +47,18 @@ class NewProject(Wire):
 
 
 class ProjectPatch(Wire):
-    """Only the fields that are given change."""
+    """Only the fields that are given change; none of them can be cleared."""
 
     name: ProjectName | None = None
     repository_url: RepositoryUrl | None = None
     default_branch: BranchText | None = None
     config_path: ConfigPath | None = None
+
+    @model_validator(mode="after")
+    def _nothing_cleared(self) -> Self:
+        if cleared := sorted(name for name in self.model_fields_set if getattr(self, name) is None):
+            raise ValueError(f"cannot be null: {', '.join(map(to_camel, cleared))}")
+        return self
 
 
 class QueuedRun(Wire):

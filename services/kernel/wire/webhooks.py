@@ -1,4 +1,7 @@
-"""Messages about webhooks. Only `SecretOnce` and `CreatedWebhook` ever carry a plain secret, and only outwards."""
+"""Messages about webhooks. Only `SecretOnce` and `WebhookPut` ever carry a plain secret, and only outwards."""
+
+from enum import StrEnum
+from typing import Annotated
 
 from pydantic import Field
 
@@ -15,8 +18,36 @@ class SealedSecret(Wire):
     ciphertext: str = Field(repr=False)
 
 
+class Refusal(StrEnum):
+    """Why a delivery was refused (C26). Strangers are told the same whichever it is."""
+
+    MISSING_SIGNATURE = "missing_signature"
+    BAD_SIGNATURE = "bad_signature"
+    STALE_TIMESTAMP = "stale_timestamp"
+    ANOTHER_HOST = "another_host"
+    NO_WEBHOOK = "no_webhook"
+    DISABLED = "disabled"
+    UNUSABLE_SECRET = "unusable_secret"
+    TOO_MANY_REQUESTS = "too_many_requests"
+    INVALID_DELIVERY_ID = "invalid_delivery_id"
+    INVALID_PAYLOAD = "invalid_payload"
+    REPOSITORY_MISMATCH = "repository_mismatch"
+
+
+InstanceUrl = Annotated[
+    str, Field(max_length=500, pattern=r"^https://[A-Za-z0-9.-]+(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~-]+)*/?$")
+]
+
+
 class WebhookConfig(Wire):
-    """What a provider's webhook needs besides its secret. GitHub needs nothing."""
+    """What a provider's webhook needs besides its secret; where it changes, only the given fields do.
+
+    `instance_url` is where the host is, for links; the repository's own host unless given. `signing_token`: GitLab
+    signs deliveries with the secret (Standard Webhooks) instead of sending it along.
+    """
+
+    instance_url: InstanceUrl | None = None
+    signing_token: bool = False
 
 
 class Verification(Wire):
@@ -33,13 +64,14 @@ class Verification(Wire):
 
 
 class Webhook(Wire):
-    """A webhook as people see it: never its secret."""
+    """A webhook as people see it: never its secret. `refused` counts deliveries by reason since `rotated_at`."""
 
     provider: Provider
     enabled: bool
     version: str
     config: WebhookConfig
     rotated_at: Moment
+    refused: dict[Refusal, int] = Field(default_factory=dict[Refusal, int])
     deliveries: tuple[Delivery, ...] = ()
 
 
@@ -71,7 +103,31 @@ class SecretOnce(Wire):
     secret: str = Field(repr=False)
 
 
+class WebhookCheck(Wire):
+    """One check of a webhook, and what was found."""
+
+    name: str
+    passed: bool
+    finding: str
+
+
+class WebhookTest(Wire):
+    """What a sample delivery met on its way, check by check up to the first that failed."""
+
+    passed: bool
+    checks: tuple[WebhookCheck, ...]
+
+
 # Ingress to coordinator
+
+
+Times = Annotated[int, Field(ge=1, le=2**31)]
+
+
+class CountRefusals(Wire):
+    """Refused deliveries of one project since it was last told. Told twice they are counted twice."""
+
+    refused: dict[Provider, dict[Refusal, Times]]
 
 
 class CreateWebhook(Wire):

@@ -26,7 +26,16 @@ from services.kernel.wire.deliveries import Delivery, DeliveryQuery, EventKind, 
 from services.kernel.wire.model import Empty, Page, PageQuery, Wire
 from services.kernel.wire.projects import NewProject, Project, ProjectPatch, Queue, QueuedRun
 from services.kernel.wire.runs import Run, RunView, Started, StartRun, StepStatus
-from services.kernel.wire.webhooks import PutWebhook, RotateSecret, SecretOnce, Webhook, WebhookConfig, WebhookPut
+from services.kernel.wire.webhooks import (
+    PutWebhook,
+    RotateSecret,
+    SecretOnce,
+    Webhook,
+    WebhookCheck,
+    WebhookConfig,
+    WebhookPut,
+    WebhookTest,
+)
 
 RUN = "run_0123456789abcdefghijkl"
 DELIVERY = "dlv_0123456789abcdefghijkl"
@@ -112,6 +121,9 @@ class Ingress:
     views: list[RunView] = field(default_factory=lambda: [run_view(Status.PASSED)])
     log: bytes = b""
     log_part: int = 1000
+    finds: WebhookCheck = field(
+        default_factory=lambda: WebhookCheck(name="reachable", passed=True, finding="https://ci.example")
+    )
     errors: dict[str, AnvilError] = field(default_factory=dict[str, AnvilError])
     """By the endpoint's summary: what it answers instead."""
     asked: list[tuple[str, Wire]] = field(default_factory=list[tuple[str, Wire]])
@@ -141,6 +153,7 @@ class Ingress:
             self._route(api.LIST_WEBHOOKS, self._list_webhooks),
             self._route(api.PUT_WEBHOOK, self._put_webhook),
             self._route(api.ROTATE_SECRET, self._rotate),
+            self._route(api.TEST_WEBHOOK, self._test),
             self._route(api.DELETE_WEBHOOK, self._delete_webhook),
             self._route(api.LIST_DELIVERIES, self._list_deliveries),
             self._route(api.GET_DELIVERY, self._delivery),
@@ -210,12 +223,16 @@ class Ingress:
     async def _put_webhook(self, call: Call[PutWebhook]) -> WebhookPut:
         provider = Provider(call.path["provider"])
         creating, enabled = provider not in self.webhooks, call.body.enabled is True
-        self.webhooks[provider] = made = a_webhook(provider, enabled=enabled)
+        made = a_webhook(provider, enabled=enabled).model_copy(update={"config": call.body.config or WebhookConfig()})
+        self.webhooks[provider] = made
         generated = "generated-secret-0001" if creating and call.body.secret is None else None
         return WebhookPut(webhook=made, generated_secret=generated)
 
     async def _rotate(self, call: Call[RotateSecret]) -> SecretOnce:
         return SecretOnce(secret="rotated-secret-00002")
+
+    async def _test(self, call: Call[Empty]) -> WebhookTest:
+        return WebhookTest(passed=self.finds.passed, checks=(self.finds,))
 
     async def _delete_webhook(self, call: Call[Empty]) -> Empty:
         del self.webhooks[Provider(call.path["provider"])]

@@ -7,11 +7,19 @@ import pytest
 from services.kernel.errors import AnvilError, WebhookChanged
 from services.kernel.wire import api
 from services.kernel.wire.deliveries import DeliveryQuery, Outcome, Provider
-from services.kernel.wire.webhooks import PutWebhook, RotateSecret
+from services.kernel.wire.projects import NewProject
+from services.kernel.wire.webhooks import PutWebhook, Refusal, RotateSecret, WebhookCheck, WebhookConfig
 from tests.unit.cli.conftest import Anvil
-from tests.unit.cli.ingress import DELIVERY, Ingress, a_webhook
+from tests.unit.cli.ingress import DELIVERY, Ingress, a_project, a_webhook
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(autouse=True)
+def hello(ingress: Ingress) -> None:
+    """The project that all of this is about."""
+    new = NewProject(slug="hello", name="Hello", repository_url="https://git.example/octo/hello.git")
+    ingress.projects["hello"] = a_project(new)
 
 
 async def test_a_new_webhook_is_enabled_and_says_what_the_provider_needs(anvil: Anvil, ingress: Ingress) -> None:
@@ -20,12 +28,58 @@ async def test_a_new_webhook_is_enabled_and_says_what_the_provider_needs(anvil: 
     assert [line.split(maxsplit=2) for line in result.out.splitlines()] == [
         ["provider", "github"],
         ["enabled", "yes"],
+        ["form", "https://git.example/octo/hello/settings/hooks/new"],
         ["payload", "url", f"{ingress.endpoint}/api/public/hooks/github/hello"],
         ["content", "type", "application/json"],
         ["events", "just", "the push event"],
+        ["secret", "field", "Secret"],
         ["secret", "generated-secret-0001"],
     ]
     assert result.err == "the secret is shown this once\n"
+
+
+async def test_a_signing_token_is_asked_for_and_goes_to_a_field_of_its_own(anvil: Anvil, ingress: Ingress) -> None:
+    result = await anvil(
+        "webhook",
+        "put",
+        "gitlab",
+        "--signing-token",
+        "--instance-url",
+        "https://code.example/gitlab",
+        "--format",
+        "json",
+    )
+    config = WebhookConfig(signing_token=True, instance_url="https://code.example/gitlab")
+    assert ingress.of(api.PUT_WEBHOOK) == [PutWebhook(enabled=True, config=config)]
+    assert json.loads(result.out)["data"]["setup"] == {
+        "form": "https://code.example/gitlab/octo/hello/-/hooks",
+        "payloadUrl": f"{ingress.endpoint}/api/public/hooks/gitlab/hello",
+        "contentType": "JSON, which is all that GitLab sends",
+        "events": "Push events",
+        "secretField": "Signing token, with the secret token left empty",
+    }
+
+
+async def test_an_instance_that_is_no_https_url_is_refused_unsent(anvil: Anvil, ingress: Ingress) -> None:
+    result = await anvil("webhook", "put", "gitea", "--instance-url", "http://git.example")
+    assert (result.code, ingress.of(api.PUT_WEBHOOK)) == (2, [])
+
+
+async def test_a_webhook_that_works_is_told_by_a_tick_for_each_check(anvil: Anvil, ingress: Ingress) -> None:
+    result = await anvil("webhook", "test", "github")
+    assert (result.code, result.out) == (0, "✓ reachable: https://ci.example\n")
+
+
+async def test_a_webhook_that_does_not_work_ends_with_1_and_what_to_do(anvil: Anvil, ingress: Ingress) -> None:
+    ingress.finds = WebhookCheck(name="signature", passed=False, finding="refused")
+    result = await anvil("webhook", "test", "github")
+    assert (result.code, result.out) == (1, "✗ signature: refused\n")
+
+
+async def test_refusals_are_listed_with_the_most_frequent_first(anvil: Anvil, ingress: Ingress) -> None:
+    refused = {Refusal.DISABLED: 1, Refusal.BAD_SIGNATURE: 12}
+    ingress.webhooks[Provider.GITHUB] = a_webhook(Provider.GITHUB).model_copy(update={"refused": refused})
+    assert "12 bad_signature, 1 disabled" in (await anvil("webhook", "list")).out
 
 
 async def test_disabling_a_webhook_changes_nothing_else(anvil: Anvil, ingress: Ingress) -> None:

@@ -35,6 +35,7 @@ def test_hooks_and_runner_ask_for_decisions_and_write_nothing_themselves() -> No
     assert paths(Audience.HOOKS) == {
         "GET /v1/projects/{project}/webhooks/{provider}:verification",
         "POST /v1/projects/{project}:acceptDelivery",
+        "POST /v1/projects/{project}:countRefusals",
     }
     assert paths(Audience.RUNNER) == {
         "POST /v1/runs/{run}:claim",

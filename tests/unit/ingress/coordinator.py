@@ -15,11 +15,20 @@ from services.kernel.identity import ServiceGuard, Verifier
 from services.kernel.runs import Kind, Status, Trigger
 from services.kernel.web import Call, Served, application, route
 from services.kernel.wire import internal
-from services.kernel.wire.deliveries import AcceptDelivery, DeliveryAnswer, Outcome, Provider
+from services.kernel.wire.deliveries import (
+    AcceptDelivery,
+    Canonical,
+    Delivery,
+    DeliveryAnswer,
+    DeliveryQuery,
+    Outcome,
+    Provider,
+)
 from services.kernel.wire.model import Empty, Page, Wire
 from services.kernel.wire.projects import Project
 from services.kernel.wire.runs import AcceptRun, CancelRun, LogPart, Run, RunAccepted, RunView
 from services.kernel.wire.webhooks import (
+    CountRefusals,
     CreateWebhook,
     ReplaceSecret,
     SealedSecret,
@@ -75,15 +84,39 @@ def run(run_id: str, *, of: str = "site") -> RunView:
     return RunView(run=summary, steps=(), reason=None, detail=None, place=1, log_tail=(), links={})
 
 
+def recorded(canonical: Canonical, outcome: Outcome | None) -> Delivery:
+    return Delivery(
+        id="dlv_0000000000000000000001",
+        delivery_id=canonical.delivery_id,
+        provider=canonical.provider,
+        flavor=canonical.flavor,
+        event_kind=canonical.event_kind,
+        event_name=canonical.event_name,
+        outcome=outcome or Outcome.ACCEPTED,
+        note=None,
+        repository_url=canonical.repository_url,
+        ref=canonical.ref,
+        branch=canonical.branch,
+        commit_sha=canonical.commit_sha,
+        before_sha=canonical.before_sha,
+        run_id=None,
+        received_at=NOW,
+        decided_at=NOW,
+        duplicate_count=0,
+        last_duplicate_at=None,
+    )
+
+
 @dataclass(slots=True)
 class StoredWebhook:
     version: str
     enabled: bool
     secret: SealedSecret
+    config: WebhookConfig = field(default_factory=WebhookConfig)
 
     def shown(self, provider: Provider) -> Webhook:
         return Webhook(
-            provider=provider, enabled=self.enabled, version=self.version, config=WebhookConfig(), rotated_at=NOW
+            provider=provider, enabled=self.enabled, version=self.version, config=self.config, rotated_at=NOW
         )
 
 
@@ -94,6 +127,7 @@ class InMemoryCoordinator:
     projects: dict[str, Project] = field(default_factory=dict[str, Project])
     webhooks: dict[tuple[str, str], StoredWebhook] = field(default_factory=dict[tuple[str, str], StoredWebhook])
     runs: dict[str, RunView] = field(default_factory=dict[str, RunView])
+    refused: list[tuple[str, CountRefusals]] = field(default_factory=list[tuple[str, CountRefusals]])
     accepted: list[AcceptDelivery] = field(default_factory=list[AcceptDelivery])
     commands: list[Wire] = field(default_factory=list[Wire])
     called: list[str] = field(default_factory=list[str])
@@ -128,7 +162,10 @@ class InMemoryCoordinator:
     def _served(self) -> list[Served]:
         return [
             self._route(internal.VERIFICATION, self._verification),
+            self._route(internal.TEST_MATERIAL, self._verification),
             self._route(internal.ACCEPT_DELIVERY, self._accept_delivery),
+            self._route(internal.COUNT_REFUSALS, self._count_refusals),
+            self._route(internal.LIST_DELIVERIES, self._list_deliveries),
             self._route(internal.LIST_PROJECTS, self._list_projects),
             self._route(internal.CREATE_PROJECT, self._create_project),
             self._route(internal.GET_PROJECT, self._get_project),
@@ -161,7 +198,7 @@ class InMemoryCoordinator:
             project_id=known.project_id if known else None,
             version=stored.version if stored else None,
             enabled=stored.enabled if stored else False,
-            config=WebhookConfig(),
+            config=stored.config if stored else WebhookConfig(),
             secret=stored.secret if stored else None,
         )
 
@@ -172,6 +209,13 @@ class InMemoryCoordinator:
         self.accepted.append(call.body)
         started = call.body.run_id if self.outcome is Outcome.ACCEPTED else None
         return DeliveryAnswer(outcome=self.outcome, duplicate=self.duplicate, run_id=started, first_seen_at=NOW)
+
+    async def _count_refusals(self, call: Call[CountRefusals]) -> Empty:
+        self.refused.append((call.path["project"], call.body))
+        return Empty()
+
+    async def _list_deliveries(self, call: Call[DeliveryQuery]) -> Page[Delivery]:
+        return Page(items=tuple(recorded(each.canonical, call.body.outcome) for each in self.accepted))
 
     async def _list_projects(self, call: Call[internal.ProjectsQuery]) -> Page[Project]:
         asked = None if call.body.slugs is None else call.body.slugs.split(",")
@@ -211,7 +255,7 @@ class InMemoryCoordinator:
         return Page(items=tuple(shown))
 
     async def _create_webhook(self, call: Call[CreateWebhook]) -> Webhook:
-        created = StoredWebhook(call.body.version, call.body.enabled, call.body.secret)
+        created = StoredWebhook(call.body.version, call.body.enabled, call.body.secret, call.body.config)
         self.webhooks[call.path["project"], call.path["provider"]] = created
         return created.shown(Provider(call.path["provider"]))
 
@@ -219,6 +263,7 @@ class InMemoryCoordinator:
         stored = self._webhook(call.path["project"], call.path["provider"])
         stored.version = call.body.version
         stored.enabled = stored.enabled if call.body.enabled is None else call.body.enabled
+        stored.config = stored.config if call.body.config is None else call.body.config
         return stored.shown(Provider(call.path["provider"]))
 
     async def _replace_secret(self, call: Call[ReplaceSecret]) -> Webhook:

@@ -16,6 +16,7 @@ from services.ingress.settings import IngressSettings, Part
 from services.kernel.adapters.clock import SystemClock, SystemIds
 from services.kernel.seal import Keyring, create_keyring
 from services.kernel.wire.deliveries import Provider
+from services.kernel.wire.webhooks import WebhookConfig
 from tests.unit.ingress import coordinator as double
 from tests.unit.ingress.coordinator import InMemoryCoordinator, StoredWebhook, project
 from tests.unit.ingress.github_deliveries import SECRET
@@ -57,11 +58,20 @@ class Site:
     app: Starlette
     http: httpx2.AsyncClient
 
-    def webhook(self, *, secret: bytes = SECRET, slug: str = "site", version: str = "v1", enabled: bool = True) -> None:
-        """Give a project a GitHub webhook, or another one in the place of its old one."""
+    def webhook(
+        self,
+        provider: Provider = Provider.GITHUB,
+        *,
+        secret: bytes = SECRET,
+        slug: str = "site",
+        version: str = "v1",
+        enabled: bool = True,
+        config: WebhookConfig | None = None,
+    ) -> None:
+        """Give a project a webhook, or another one in the place of its old one."""
         owner = self.coordinator.projects[slug].project_id
-        sealed = self.custody.seal(secret.decode(), project_id=owner, provider=Provider.GITHUB)
-        self.coordinator.webhooks[slug, "github"] = StoredWebhook(version, enabled, sealed)
+        sealed = self.custody.seal(secret.decode(), project_id=owner, provider=provider)
+        self.coordinator.webhooks[slug, provider] = StoredWebhook(version, enabled, sealed, config or WebhookConfig())
 
     async def deliver(
         self, body: bytes, headers: Mapping[str, str], *, slug: str = "site", provider: str = "github"

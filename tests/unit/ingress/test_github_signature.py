@@ -6,6 +6,9 @@ import hmac
 import pytest
 
 from services.ingress.providers.github import GitHub
+from services.ingress.providers.port import Key
+from services.kernel.wire.webhooks import Refusal, WebhookConfig
+from tests.unit.ingress.coordinator import NOW
 from tests.unit.ingress.github_deliveries import SECRET, received, signature
 
 BODY = b'{"zen": "Keep it logically awesome."}\n'
@@ -15,7 +18,8 @@ DIGEST = GOOD.removeprefix(b"sha256=")
 
 def verifies(*values: bytes, body: bytes = BODY, secret: bytes = SECRET) -> bool:
     headers = [(b"x-hub-signature-256", value) for value in values]
-    return GitHub().verifies(received(body, headers=headers), secret=secret)
+    key = Key(secret=secret, config=WebhookConfig())
+    return GitHub().refusal(received(body, headers=headers), key, now=NOW) is None
 
 
 @pytest.mark.parametrize(
@@ -74,7 +78,9 @@ def test_only_the_whole_digest_in_its_one_spelling_verifies(header: bytes) -> No
 
 def test_the_old_sha1_header_proves_nothing() -> None:
     old = b"sha1=" + hmac.new(SECRET, BODY, hashlib.sha1).hexdigest().encode()
-    assert not GitHub().verifies(received(BODY, headers=[(b"x-hub-signature", old)]), secret=SECRET)
+    sent = received(BODY, headers=[(b"x-hub-signature", old)])
+    key = Key(secret=SECRET, config=WebhookConfig())
+    assert GitHub().refusal(sent, key, now=NOW) is Refusal.MISSING_SIGNATURE
 
 
 @pytest.mark.threat("A5")
