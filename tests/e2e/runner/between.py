@@ -24,11 +24,11 @@ class Where(StrEnum):
 
 @dataclass(slots=True, kw_only=True)
 class Hold:
-    """One kind of call of one run. What is still held in the end gets no answer, and is never passed on."""
+    """One kind of call, of `run` alone if one is named. What is held to the end gets no answer and is not passed on."""
 
     call: str
-    run: str
     where: Where
+    run: str | None
     came: asyncio.Event = field(default_factory=asyncio.Event)
     over: asyncio.Event = field(default_factory=asyncio.Event)
     dropped: bool = True
@@ -54,8 +54,8 @@ class Between:
         self._holds: list[Hold] = []
 
     @contextmanager
-    def holding(self, call: str, run: str, where: Where = Where.ASKED) -> Generator[Hold]:
-        hold = Hold(call=call, run=run, where=where)
+    def holding(self, call: str, run: str | None = None, *, where: Where = Where.ASKED) -> Generator[Hold]:
+        hold = Hold(call=call, where=where, run=run)
         self._holds.append(hold)
         try:
             yield hold
@@ -86,6 +86,7 @@ class Between:
     async def _may_go(self, path: str, where: Where) -> bool:
         run, _, call = path.rpartition("/")[2].partition(":")
         for hold in tuple(self._holds):
-            if (hold.call, hold.run, hold.where) == (call, run, where) and not await hold.pass_by():
+            meant = (hold.call, hold.where) == (call, where) and hold.run in (None, run)
+            if meant and not await hold.pass_by():
                 return False
         return True

@@ -85,3 +85,4 @@ async def life(
         workplace.gate.touch()
         for run in await api.runs(workplace.project):
             await api.cancel(run.run_id)
+            await workplace.finished(run.run_id)

@@ -39,6 +39,10 @@ async def ended(life: Life, run: str, victims: set[int]) -> RunView:
     return view
 
 
+async def moment(at: timedelta) -> None:
+    await until(lambda: boottime() >= at)
+
+
 def soaking(*quick: tuple[str, ...]) -> list[object]:
     """All victims as parameters; those that are not quick ones only soak."""
     return [
@@ -83,7 +87,7 @@ async def test_a_kill_between_the_report_and_the_teardown_leaves_the_result(
     life: Life, victims: tuple[str, ...]
 ) -> None:
     run = await life.begun()
-    with life.between.holding("report", run, Where.ANSWERED) as hold:
+    with life.between.holding("report", run, where=Where.ANSWERED) as hold:
         life.workplace.gate.touch()
         await hold.came.wait()
         victim = kill(life, victims)
@@ -95,11 +99,9 @@ async def test_a_kill_between_the_report_and_the_teardown_leaves_the_result(
 @pytest.mark.parametrize("where", list(Where))
 @pytest.mark.parametrize("victims", [WORKER, pytest.param(MASTER, marks=pytest.mark.soak)])
 @pytest.mark.soak
-async def test_a_kill_around_the_complete_leaves_the_result(
-    life: Life, victims: tuple[str, ...], where: Where
-) -> None:
+async def test_a_kill_around_the_complete_leaves_the_result(life: Life, victims: tuple[str, ...], where: Where) -> None:
     run = await life.begun()
-    with life.between.holding("complete", run, where) as hold:
+    with life.between.holding("complete", run, where=where) as hold:
         life.workplace.gate.touch()
         await hold.came.wait()
         victim = kill(life, victims)
@@ -127,7 +129,7 @@ async def test_commands_start_at_most_once_whichever_call_the_runner_dies_in(
     push = life.workplace.push(sha)
     held_up = await life.begun()
     run = await life.workplace.run_of(push)
-    with life.between.holding(call, run, where) as hold:
+    with life.between.holding(call, run, where=where) as hold:
         mark.unlink()
         await life.workplace.api.cancel(held_up)
         await hold.came.wait()
@@ -146,8 +148,7 @@ async def test_a_kill_at_any_moment_leaves_nothing_and_stops_nothing(life: Life,
     moments = random.Random(SEED)
     for turn in range(20):
         run = await life.workplace.run_of(life.workplace.push(life.workplace.commit("sleep 1 & sleep 0.5")))
-        at = boottime() + timedelta(seconds=moments.uniform(0, 2.5))
-        await until(lambda at=at: boottime() >= at)
+        await moment(boottime() + timedelta(seconds=moments.uniform(0, 2.5)))
         try:
             victim = kill(life, victims)
         except (ValueError, ProcessLookupError):

@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -38,7 +38,7 @@ def smart(path: Path, *, protocol: int = 2) -> Respond:
         )
         head, _, content = done.stdout.partition(b"\r\n\r\n")
         headers = dict(line.split(": ", 1) for line in head.decode().splitlines())
-        answer(request, content, status=int(headers.pop("Status", "200").split()[0]), **headers)
+        answer(request, content, headers, status=int(headers.pop("Status", "200").split()[0]))
 
     return respond
 
@@ -47,7 +47,7 @@ def redirecting(to: str) -> Respond:
     """Sends everybody elsewhere."""
 
     def respond(request: BaseHTTPRequestHandler) -> None:
-        answer(request, b"", status=302, Location=to + request.path)
+        answer(request, b"", {"Location": to + request.path}, status=302)
 
     return respond
 
@@ -60,17 +60,17 @@ def shouting(text: bytes) -> Respond:
     def respond(request: BaseHTTPRequestHandler) -> None:
         if request.command == "GET":
             content = _packet(b"# service=git-upload-pack\n") + b"0000" + _packet(first) + b"0000"
-            answer(request, content, **{"Content-Type": "application/x-git-upload-pack-advertisement"})
+            answer(request, content, {"Content-Type": "application/x-git-upload-pack-advertisement"})
         else:
             asked = request.rfile.read(int(request.headers.get("Content-Length") or 0))
             said = _packet(b"NAK\n") + _packet(b"\x02" + text + b"\n") + _packet(b"\x03" + text)
             content = _packet(b"shallow " + head) + b"0000" + (said if b"done" in asked else b"")
-            answer(request, content, **{"Content-Type": "application/x-git-upload-pack-result"})
+            answer(request, content, {"Content-Type": "application/x-git-upload-pack-result"})
 
     return respond
 
 
-def answer(request: BaseHTTPRequestHandler, content: bytes, *, status: int = 200, **headers: str) -> None:
+def answer(request: BaseHTTPRequestHandler, content: bytes, headers: Mapping[str, str], *, status: int = 200) -> None:
     request.send_response(status)
     for name, value in headers.items():
         request.send_header(name, value)
