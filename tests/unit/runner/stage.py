@@ -44,7 +44,8 @@ class Stage:
         self.work = tmp_path / "work"
         self.ending = Ending()
         self.numbers = NUMBERS
-        self.sandbox = ProcessSandbox(self.work, clock=SystemClock())
+        self.clock = SystemClock()
+        self.sandbox = ProcessSandbox(self.work, clock=self.clock)
 
     def job(self, pipeline: str, **files: str) -> Job:
         """The job to run this pipeline."""
@@ -54,7 +55,7 @@ class Stage:
         return Means(
             coordinator=desk,
             sandbox=self.sandbox,
-            clock=SystemClock(),
+            clock=self.clock,
             ids=SystemIds(),
             numbers=self.numbers,
             protocols=LOCAL,

@@ -6,7 +6,7 @@ import os
 import signal
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -60,15 +60,18 @@ class Slow(ProcessSandbox):
         await super().close()
 
 
-class Canceled(ProcessSandbox):
-    """Learns of a cancel just when a command has passed."""
+class Counting(SystemClock):
+    """Calls `second` when it is asked for the time the second time: at the end of the first step."""
 
-    cancel: Callable[[], None]
+    def __init__(self, second: Callable[[], None]) -> None:
+        self._asked = 0
+        self._second = second
 
-    async def run(self, command: Command) -> int:
-        code = await super().run(command)
-        asyncio.get_running_loop().call_soon(self.cancel)
-        return code
+    def now(self) -> datetime:
+        self._asked += 1
+        if self._asked == 2:
+            self._second()
+        return super().now()
 
 
 async def test_a_runner_without_room_says_so(stage: Stage) -> None:
@@ -140,12 +143,10 @@ async def test_a_shutdown_shortens_the_last_words(stage: Stage) -> None:
     assert desk.report_taken.status is Status.PASSED
 
 
-async def test_a_cancel_that_is_known_before_the_report_is_what_the_log_says(stage: Stage) -> None:
-    desk = Desk(stage.job(steps("true")))
-    sandbox = Canceled(stage.work, clock=SystemClock())
-    sandbox.cancel = lambda: stage.ending.require(Cause.CANCELED)
-    stage.sandbox = sandbox
+@pytest.mark.parametrize("script", ["true", "exit 3"])
+async def test_a_cancel_that_is_known_before_the_report_is_what_the_log_says(stage: Stage, script: str) -> None:
+    stage.clock = Counting(lambda: stage.ending.require(Cause.CANCELED))
+    desk = Desk(stage.job(steps(script)))
     await stage.run(desk)
     assert desk.report_taken.status is Status.CANCELED
-    assert "── passed" not in desk.log
-    assert "── canceled\n" in desk.log
+    assert desk.log.endswith("── step 1/1: one\n── canceled\n")
