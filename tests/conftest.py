@@ -2,6 +2,7 @@
 
 import ipaddress
 import sys
+from collections.abc import AsyncGenerator
 from typing import cast
 
 import pytest
@@ -34,3 +35,9 @@ def pytest_configure() -> None:
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture(scope="session")
+async def one_event_loop(anyio_backend: str) -> AsyncGenerator[None]:
+    """One loop from here to the end, for whoever uses gRPC: its poller goes on calling a loop that it has met."""
+    yield  # noqa: PT022 (the loop lives as long as a generator does)

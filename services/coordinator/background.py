@@ -3,21 +3,25 @@
 import asyncio
 from collections.abc import Coroutine
 
+from services.kernel import deadline
 from services.kernel.errors import AnvilError
 from services.kernel.log import get_logger
+from services.kernel.ports import Clock
 
 log = get_logger(__name__)
 
 
 class Background:
-    """Runs follow-ups beside the requests of one process."""
+    """Runs follow-ups beside the requests of one process, and not by their deadlines."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
         self._tasks: set[asyncio.Task[None]] = set()
 
     def follow(self, work: Coroutine[None, None, None]) -> None:
         """Do this soon; a failure is logged and left to the timers."""
-        task = asyncio.create_task(_logged(work))
+        with deadline.scope(self._clock, None):
+            task = asyncio.create_task(_logged(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

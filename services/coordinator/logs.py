@@ -7,13 +7,13 @@ from services.coordinator.layout import LOG_BACKWARD, LOG_FORWARD
 from services.coordinator.records.run import HEARTBEATS, LogChunk, Run, log_chunk_id, log_of
 from services.kernel.errors import AlreadyExists, Ambiguous, Conflict, Contended, OwnershipLost, PreconditionFailed
 from services.kernel.ids import RunId
-from services.kernel.ports import Clock, Ids, Op, Query, Store, Where, Write
+from services.kernel.ports import Clock, Cursor, Ids, Op, Query, Store, Where, Write
 from services.kernel.wire import runs as wire
 
 _TRIES = 8
 _CHUNKS_A_READ = 16
-_TAIL_CHUNKS = 2
 _TAIL_LINES = 20
+_TAIL_PAGE = 4
 
 
 class Logs:
@@ -64,10 +64,17 @@ class Logs:
         return wire.LogPart(text=text, cursor=cursor, complete=run.status.terminal and len(found) < _CHUNKS_A_READ)
 
     async def tail(self, run_id: RunId) -> tuple[str, ...]:
-        """The last lines."""
+        """The last lines, from as many chunks as hold them: a slow writer's are a line each."""
         log = log_of(run_id)
-        found = await self._store.query(Query(collection=log.collection, order=LOG_BACKWARD.order, limit=_TAIL_CHUNKS))
-        text = "".join(log.load(snapshot).value.text for snapshot in reversed(found))
+        text = ""
+        after: Cursor | None = None
+        while text.count("\n") <= _TAIL_LINES:
+            query = Query(collection=log.collection, order=LOG_BACKWARD.order, limit=_TAIL_PAGE, after=after)
+            chunks = [log.load(snapshot).value for snapshot in await self._store.query(query)]
+            text = "".join(chunk.text for chunk in reversed(chunks)) + text
+            if len(chunks) < _TAIL_PAGE:
+                break
+            after = Cursor(values=(chunks[-1].end,), id=log_chunk_id(chunks[-1].seq))
         return tuple(text.splitlines()[-_TAIL_LINES:])
 
     async def _missing(self, run_id: RunId, chunks: tuple[wire.LogChunk, ...]) -> list[wire.LogChunk]:

@@ -19,11 +19,6 @@ _MILLISECOND = timedelta(milliseconds=1)
 _ends: ContextVar[timedelta | None] = ContextVar("deadline", default=None)
 
 
-def start(clock: Clock, duration: timedelta) -> None:
-    """Set the deadline of the current request to `duration` from now, whatever it was before."""
-    _ends.set(clock.elapsed() + duration)
-
-
 @contextmanager
 def scope(clock: Clock, duration: timedelta | None) -> Generator[None]:
     """A deadline for the block alone; None: none, also where there was one outside."""

@@ -9,7 +9,7 @@ import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal, Protocol
+from typing import Protocol
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
@@ -60,7 +60,7 @@ class _Payload(BaseModel):
     iat: int | float
     nbf: int | float = 0
     email: str
-    email_verified: Literal[True]
+    email_verified: bool
 
 
 class Verifier:
@@ -106,6 +106,8 @@ class Verifier:
             return "comes from another issuer"
         if payload.aud not in self._audiences:
             return "is for another audience"
+        if not payload.email_verified:
+            return "names an e-mail address that nobody has verified"
         return _untimely(payload, now.timestamp())
 
 

@@ -1,13 +1,14 @@
 """A network between a store and the emulator that fails on demand: it cuts answers off, or never brings them."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from enum import Enum, auto
 
 BLOCK = 65_536
-CHATTER = 40
-"""Bytes; what HTTP/2 says without being asked (settings, pings, windows) is shorter, an answer is longer."""
+FRAME_HEADER = 9
+ANSWERS = frozenset({0, 1})
+"""The types of HTTP/2 frame (RFC 9113 §6) that are part of an answer: DATA and HEADERS."""
 
 
 class Fault(Enum):
@@ -49,12 +50,12 @@ class Network:
         raise ConnectionResetError
 
     async def _answers(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
-        while block := await source.read(BLOCK):
+        async for kind, frame in _frames(source):
             if self.fault is Fault.HANG:
                 continue
-            if len(block) > CHATTER and self._cuts():
+            if kind in ANSWERS and self._cuts():
                 break
-            sink.write(block)
+            sink.write(frame)
             await sink.drain()
         raise ConnectionResetError
 
@@ -65,6 +66,16 @@ class Network:
             self.fault = Fault.NONE
         self.cuts += 1
         return True
+
+
+async def _frames(source: asyncio.StreamReader) -> AsyncIterator[tuple[int, bytes]]:
+    """Each frame with its type: 24 bits of length, 8 of type, 8 of flags, 32 of stream, and then its payload."""
+    try:
+        while True:
+            header = await source.readexactly(FRAME_HEADER)
+            yield header[3], header + await source.readexactly(int.from_bytes(header[:3], "big"))
+    except asyncio.IncompleteReadError:
+        return
 
 
 @asynccontextmanager

@@ -181,8 +181,9 @@ async def test_a_database_that_comes_back_is_found_within_two_seconds(store: Sto
     between.fault = Fault.NONE
     began = CLOCK.elapsed()
 
+    assert await store.get([thing("a")]) == [None]
     await existing(store)
-    assert CLOCK.elapsed() - began < LIMIT
+    assert CLOCK.elapsed() - began < LIMIT + SLACK
 
 
 async def test_a_version_that_firestore_never_gave_matches_nothing(store: Store) -> None:

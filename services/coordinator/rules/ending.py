@@ -55,25 +55,10 @@ def watch(scene: Scene, *, now: datetime, numbers: Numbers) -> Scene:
     if now - seen <= numbers.stale:
         due = seen + numbers.stale + timedelta(milliseconds=1)
         return replace(scene, run=replace(scene.run, timers=replace(scene.run.timers, watchdog=due)))
-    run = scene.run
-    if not run.status.terminal:
-        lost = Result(
-            status=Status.FAILED,
-            reason=Reason.RUNNER_LOST,
-            detail="The runner gave no sign of life; it was declared lost.",
-            exit_code=None,
-        )
-        result = lost if run.result is None else final(run, run.result, torn_down=True)
-        scene = ended(scene, result, now=now, numbers=numbers)
-    told = scene.heartbeat.steps if scene.heartbeat else ()
-    fenced = replace(scene.run, steps=scene.run.steps or left_behind(told), attempt_hash=None, timers=replace(scene.run.timers, watchdog=None))
+    if not scene.run.status.terminal:
+        scene = _taken_over(scene, now=now, numbers=numbers)
+    fenced = replace(scene.run, attempt_hash=None, timers=replace(scene.run.timers, watchdog=None))
     return release(replace(scene, run=fenced), now=now)
-
-
-def left_behind(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """The steps of a lost attempt as they are last known, of which none goes on any more."""
-    ends = {"running": "failed", "pending": "skipped"}
-    return tuple(replace(step, status=ends.get(step.status, step.status)) for step in steps)
 
 
 def canceled(run: Run) -> bool:
@@ -107,6 +92,26 @@ def ended(scene: Scene, result: Result, *, now: datetime, numbers: Numbers, watc
 
 def release(scene: Scene, *, now: datetime) -> Scene:
     return replace(scene, heartbeat=None).with_project(queue.release(scene.project), now=now)
+
+
+def _taken_over(scene: Scene, *, now: datetime, numbers: Numbers) -> Scene:
+    run = scene.run
+    lost = Result(
+        status=Status.FAILED,
+        reason=Reason.RUNNER_LOST,
+        detail="The runner gave no sign of life; it was declared lost.",
+        exit_code=None,
+    )
+    result = lost if run.result is None else final(run, run.result, torn_down=True)
+    told = scene.heartbeat.steps if scene.heartbeat else ()
+    known = replace(scene, run=replace(run, steps=run.steps or _left_behind(told)))
+    return ended(known, result, now=now, numbers=numbers)
+
+
+def _left_behind(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The steps of a lost attempt as they are last known, of which none goes on any more."""
+    ends = {"running": "failed", "pending": "skipped"}
+    return tuple(replace(step, status=ends.get(step.status, step.status)) for step in steps)
 
 
 def _leave(scene: Scene, result: Result, *, now: datetime, numbers: Numbers) -> Scene:

@@ -8,6 +8,7 @@ from pydantic.alias_generators import to_camel
 from services.kernel.wire.model import BranchText, Moment, SlugText, Wire
 from services.kernel.wire.runs import Run
 
+
 def _printable(name: str) -> str:
     """A name that is only its letters: nothing that moves a cursor or turns the reading direction.
 

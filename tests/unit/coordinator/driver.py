@@ -99,7 +99,7 @@ class Driver:
         )
         return await self.console.call(internal.CREATE_PROJECT, body=asked)
 
-    async def patch_project(self, slug: str = "site", *, default_branch: str | None = None) -> Project:
+    async def patch_project(self, slug: str = "site", *, default_branch: str = "main") -> Project:
         asked = internal.PatchProject(default_branch=default_branch, actor=ADA)
         return await self.console.call(internal.PATCH_PROJECT, path={"project": slug}, body=asked)
 

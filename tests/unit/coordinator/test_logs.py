@@ -142,6 +142,15 @@ async def test_a_run_shows_the_end_of_its_log(anvil: Driver) -> None:
     assert (await anvil.show(1)).log_tail == tuple(f"line {number}" for number in range(10, 30))
 
 
+async def test_the_end_of_a_slow_log_is_made_of_many_chunks(anvil: Driver) -> None:
+    await running(anvil)
+    lines = [f"line {number:02}\n" for number in range(30)]
+    for seq, line in enumerate(lines):
+        await anvil.append(1, chunk(seq, line, offset=8 * seq))
+
+    assert (await anvil.show(1)).log_tail == tuple(f"line {number:02}" for number in range(10, 30))
+
+
 async def test_there_is_no_log_of_a_run_that_is_not_there(anvil: Driver) -> None:
     with pytest.raises(NotFound):
         await read(anvil, number=7)

@@ -25,20 +25,20 @@ def test_without_a_deadline_a_step_may_take_what_it_asks_for() -> None:
 
 def test_what_is_left_shrinks_as_time_passes_and_never_below_nothing() -> None:
     clock = MovableClock()
-    deadline.start(clock, 4 * SECOND)
-    assert deadline.left(clock, at_most=10 * SECOND) == 4 * SECOND
-    clock.move(3 * SECOND)
-    assert deadline.left(clock, at_most=10 * SECOND) == SECOND
-    clock.move(3 * SECOND)
-    assert deadline.left(clock, at_most=10 * SECOND) == timedelta()
+    with deadline.scope(clock, 4 * SECOND):
+        assert deadline.left(clock, at_most=10 * SECOND) == 4 * SECOND
+        clock.move(3 * SECOND)
+        assert deadline.left(clock, at_most=10 * SECOND) == SECOND
+        clock.move(3 * SECOND)
+        assert deadline.left(clock, at_most=10 * SECOND) == timedelta()
 
 
 def test_a_scope_ends_with_its_block() -> None:
     clock = MovableClock()
-    deadline.start(clock, SECOND)
-    with deadline.scope(clock, None):
-        assert deadline.left(clock, at_most=9 * SECOND) == 9 * SECOND
-    assert deadline.left(clock, at_most=9 * SECOND) == SECOND
+    with deadline.scope(clock, SECOND):
+        with deadline.scope(clock, None):
+            assert deadline.left(clock, at_most=9 * SECOND) == 9 * SECOND
+        assert deadline.left(clock, at_most=9 * SECOND) == SECOND
 
 
 @pytest.mark.anyio
@@ -51,11 +51,11 @@ async def test_a_step_that_takes_too_long_has_an_unknown_outcome() -> None:
 @pytest.mark.anyio
 async def test_a_step_does_not_begin_after_the_deadline() -> None:
     clock, begun = MovableClock(), False
-    deadline.start(clock, SECOND)
-    clock.move(SECOND)
-    with pytest.raises(Unavailable):
-        async with deadline.within(clock, at_most=SECOND):
-            begun = True
+    with deadline.scope(clock, SECOND):
+        clock.move(SECOND)
+        with pytest.raises(Unavailable):
+            async with deadline.within(clock, at_most=SECOND):
+                begun = True
     assert not begun
 
 

@@ -126,6 +126,7 @@ UNFIT = {
     "an endless lifetime": token(exp=1e400),
     "an expiry that is text": token(exp="tomorrow"),
     "an unverified e-mail": token(email_verified=False),
+    "an e-mail verified in numbers": token(email_verified=1),
     "an e-mail verified in words": token(email_verified="true"),
     "an e-mail that is a list": token(email=[RUNNER]),
     **{f"without {name}": token(without=name) for name in CLAIMS},

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from services.kernel.runs import Status
 from services.kernel.wire.deliveries import Canonical, DeliveryQuery
 from services.kernel.wire.model import Empty, Page, PageQuery, rfc3339
+from services.kernel.wire.projects import ProjectPatch
 from services.kernel.wire.runs import Claim, Report, StepStatus
 from services.kernel.wire.webhooks import PutWebhook, SealedSecret
 
@@ -33,6 +34,18 @@ def test_a_time_without_a_zone_is_refused() -> None:
 def test_a_time_that_no_calendar_has_in_utc_is_refused(text: str) -> None:
     with pytest.raises(ValidationError, match="years 1 to 9999"):
         DeliveryQuery.model_validate({"since": text})
+
+
+@pytest.mark.parametrize("field", ["name", "repositoryUrl", "defaultBranch", "configPath"])
+def test_nothing_of_a_project_is_cleared(field: str) -> None:
+    with pytest.raises(ValidationError, match=f"cannot be null: {field}"):
+        ProjectPatch.model_validate({field: None})
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a\x00", "\x1b[31mred", "right\u202eleft"])
+def test_a_projects_name_is_text_on_one_line(name: str) -> None:
+    with pytest.raises(ValidationError, match="printable"):
+        ProjectPatch.model_validate({"name": name})
 
 
 def test_the_end_of_a_list_has_no_token() -> None:

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import pytest
 
-from services.coordinator.records.run import IndexSync, Result, Timers
+from services.coordinator.records.run import IndexSync, Result, Step, Timers
 from services.coordinator.rules import attempt, ending, queue
 from services.coordinator.rules.scene import Scene
 from services.kernel.errors import OwnershipLost
@@ -133,6 +133,18 @@ class TestWatch:
         assert (scene.run.status, scene.run.reason, scene.run.exit_code) == (Status.FAILED, Reason.RUNNER_LOST, None)
         assert scene.run.finished_at == LOST
         assert scene.run.index_sync is IndexSync.NEEDS_TERMINAL_UPDATE
+
+    def test_the_steps_of_a_lost_run_are_as_it_last_told_them_and_none_goes_on(self) -> None:
+        before = active_scene()
+        told = tuple(Step(name=name, status=name) for name in ("passed", "running", "pending"))
+        assert before.heartbeat is not None
+        scene = watch(replace(before, heartbeat=replace(before.heartbeat, steps=told)))
+
+        assert [(step.name, step.status) for step in scene.run.steps] == [
+            ("passed", "passed"),
+            ("running", "failed"),
+            ("pending", "skipped"),
+        ]
 
     @pytest.mark.req("C8")
     def test_a_run_lost_while_canceling_has_failed(self) -> None:
