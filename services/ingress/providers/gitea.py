@@ -76,7 +76,7 @@ class Gitea:
 
     def sample(self, key: Key, *, repository_url: str, delivery_id: str, now: datetime) -> Sample:
         nothing = "0" * 40
-        test = {
+        test: dict[str, object] = {
             "ref": "refs/heads/anvil-webhook-test",
             "before": nothing,
             "after": nothing,
