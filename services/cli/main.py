@@ -3,6 +3,7 @@
 import os
 import sys
 from pathlib import Path
+from typing import TextIO, cast
 
 from services.cli.app import run
 from services.cli.exits import Exit, Usage
@@ -16,6 +17,9 @@ ISSUER = "https://anvil.local"
 
 
 def main() -> None:
+    if cast("TextIO | None", sys.stdout) is None:  # As by `>&-`; what is to be said there would be lost unnoticed.
+        print("anvil: standard output is closed", file=sys.stderr)
+        sys.exit(Exit.ERROR)
     try:
         code = run(sys.argv[1:], _world())
         sys.stdout.flush()

@@ -39,6 +39,14 @@ class Given:
     no_color: bool = False
     timeout: str | None = None
 
+    def __post_init__(self) -> None:
+        """
+        Raises:
+            Usage: the time limit is not a time.
+        """
+        if self.timeout is not None:
+            duration(self.timeout)
+
     def then(self, later: "Given") -> "Given":
         """Both together; what stands later on the line wins."""
         return Given(
@@ -52,11 +60,7 @@ class Given:
 
     @property
     def patience(self) -> timedelta | None:
-        """The time limit, if one was given.
-
-        Raises:
-            Usage: it is not a time.
-        """
+        """The time limit, if one was given."""
         return None if self.timeout is None else duration(self.timeout)
 
 

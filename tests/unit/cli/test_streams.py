@@ -59,6 +59,12 @@ async def test_a_closed_pipe_ends_the_command_quietly(anvil: Anvil) -> None:
     assert (done.returncode, done.stderr) == (1, b"")
 
 
+async def test_an_output_that_is_closed_is_told(anvil: Anvil) -> None:
+    shell = ("sh", "-c", 'exec "$@" >&-', "sh", *anvil.command("version"))
+    done = await anyio.run_process(shell, check=False, env=anvil.variables(), cwd=anvil.working)
+    assert (done.returncode, done.stderr) == (1, b"anvil: standard output is closed\n")
+
+
 async def test_a_full_disk_is_told(anvil: Anvil) -> None:
     full = os.open("/dev/full", os.O_WRONLY)
     try:

@@ -21,6 +21,7 @@ NONSENSE: list[tuple[str, str]] = [
     (f"run explain {RUN}", "not 'explain'"),
     ("webhook test github", "webhook: expected one of put, list, rotate-secret, delete, not 'test'"),
     ("pipeline run", "pipeline: expected one of check, not 'run'"),
+    ("--timeout nope version", "--timeout: expected a time such as 30s, 5m or 1h, not 'nope'"),
     ("--nonsense", "No such option: --nonsense"),
     ("run list --nonsense", "No such option: --nonsense"),
     ("run list extra", "unexpected extra argument"),
