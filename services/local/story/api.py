@@ -48,10 +48,13 @@ class Api:
 
     @classmethod
     @asynccontextmanager
-    async def of(cls, stack: Stack, *, email: str = identities.ADMIN) -> AsyncGenerator[Self]:
+    async def of(
+        cls, stack: Stack, *, email: str = identities.ADMIN, endpoint: str | None = None
+    ) -> AsyncGenerator[Self]:
+        """What `email` can do; at one instance of ingress, if `endpoint` is its URL."""
         minter = LocalMinter(stack.state.issuer_key, email=email, issuer=identities.ISSUER, clock=SystemClock())
         async with httpx2.AsyncClient(timeout=ANSWER_WITHIN.total_seconds(), trust_env=False) as http:
-            yield cls(http, endpoint=stack.endpoint, minter=minter)
+            yield cls(http, endpoint=endpoint or stack.endpoint, minter=minter)
 
     async def create_project(self, slug: str, *, repository_url: str) -> Project:
         asked = NewProject(slug=slug, name=slug, repository_url=repository_url)
