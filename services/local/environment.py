@@ -89,6 +89,8 @@ def _runner(state: StateDirectory, addresses: Addresses) -> Environment:
         "ANVIL_COORDINATOR_AUDIENCE": identities.COORDINATOR_AUDIENCE,
         "ANVIL_TASKS_CALLERS": json.dumps([identities.TASKS]),
         "ANVIL_WORK_DIR": str(state.work),
+        # So that a cancel is heard within two seconds at any age of a run.
+        "ANVIL_HEARTBEAT_SECONDS": "2",
         "ANVIL_SANDBOX": "process",
         "ANVIL_ALLOW_LOCAL_REPOSITORIES": "true",
     }
