@@ -82,3 +82,20 @@ def test_a_second_one_on_the_same_directory_says_why_it_does_not_start(tmp_path:
         with up(tmp_path) as second:
             assert f"another `anvil up` runs on {tmp_path}" in said_until(second, "another")
             assert second.wait() == 1
+
+
+ON_FIRESTORE = """
+import pathlib, sys
+from services.local.up import run
+
+sys.exit(run(state_dir=pathlib.Path(sys.argv[1]), port=0, services=(), store="firestore"))
+"""
+
+
+def test_where_there_is_no_emulator_it_says_how_to_get_one(tmp_path: Path) -> None:
+    without = {"PATH": "/nowhere", "HOME": str(tmp_path)}
+    command = [sys.executable, "-c", ON_FIRESTORE, str(tmp_path / "state")]
+    ended = subprocess.run(command, check=False, capture_output=True, text=True, env=without)
+    assert ended.returncode == 1
+    assert "There is no Firestore emulator here. Any of these makes one:" in ended.stdout
+    assert "Traceback" not in ended.stdout + ended.stderr
