@@ -1,6 +1,7 @@
 """A run in a whole stack, and all the processes that it hangs on."""
 
 import os
+import select
 import signal
 import socket
 import time
@@ -122,8 +123,12 @@ def silent() -> Generator[socket.socket]:
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         server.listen()
-        server.setblocking(False)
         yield server
+
+
+def is_asked(server: socket.socket) -> bool:
+    """Whether somebody waits for a word of it."""
+    return bool(select.select([server], [], [], 0)[0])
 
 
 _GUARD = program.__file__.encode()

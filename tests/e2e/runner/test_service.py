@@ -4,14 +4,18 @@ import asyncio
 import os
 import re
 import signal
+from datetime import timedelta
 
 import httpx2
 import pytest
 
+from services.kernel.errors import Unavailable
 from services.kernel.runs import Reason, Status
 from services.kernel.wire.runs import Complete
 from tests.e2e.runner.conftest import Site
-from tests.unit.runner.processes import is_alive
+from tests.e2e.runner.life import boottime, is_asked, silent
+from tests.unit.runner.desk import job
+from tests.unit.runner.processes import is_alive, until
 
 pytestmark = pytest.mark.anyio
 
@@ -73,4 +77,28 @@ async def test_a_runner_that_is_told_to_go_ends_its_run_first(site: Site, *, wai
     assert (site.desk.report_taken.status, site.desk.report_taken.reason) == (Status.FAILED, Reason.RUNNER_TERMINATED)
     assert site.desk.took(Complete)[0].teardown_complete is True
     assert [is_alive(int(pid)) for pid in re.findall(r"pid (\d+)", site.desk.log)] == [False]
+    assert os.listdir(site.work) == []
+
+
+@pytest.mark.parametrize("when", ["checkout", "last words"])
+async def test_a_runner_that_is_told_to_go_is_gone_within_eight_seconds_whatever_it_is_at(
+    site: Site, *, when: str
+) -> None:
+    with silent() as server:
+        if when == "checkout":
+            site.desk.give(job(f"http://127.0.0.1:{server.getsockname()[1]}/silent.git"))
+            begun = asyncio.create_task(until(lambda: is_asked(server)))
+        else:
+            site.go.touch()
+            site.desk.refusing["append_log"] = Unavailable()
+            begun = asyncio.create_task(site.desk.came("report"))
+        task = asyncio.create_task(site.runner.task())
+        await begun
+        at = boottime()
+        site.runner.process.send_signal(signal.SIGTERM)
+        assert await site.runner.ended() == 0
+        assert boottime() - at < timedelta(seconds=8)
+        assert (await task).status_code == 200
+    assert site.desk.report_taken.reason is (Reason.RUNNER_TERMINATED if when == "checkout" else None)
+    assert site.desk.names()[-1] == "complete"
     assert os.listdir(site.work) == []

@@ -51,6 +51,10 @@ class Desk:
 
     # What a test does
 
+    def give(self, job: Job) -> None:
+        """Answer claims with another job."""
+        self._answer = ClaimAnswer(verdict=Verdict.EXECUTE, job=job)
+
     def fail(self, name: str, *errors: Exception) -> None:
         self._failures[name] += errors
 
