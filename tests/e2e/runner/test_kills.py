@@ -63,7 +63,7 @@ async def checking_out(life: Life) -> AsyncGenerator[str]:
         yield run
 
 
-@pytest.mark.parametrize("victims", soaking(WORKER))
+@pytest.mark.parametrize("victims", soaking())
 async def test_a_kill_during_the_checkout(life: Life, victims: tuple[str, ...]) -> None:
     async with checking_out(life) as run:
         view = await ended(life, run, kill(life, victims))
@@ -117,7 +117,7 @@ async def test_a_kill_around_the_complete_leaves_the_result(life: Life, victims:
         pytest.param("claim", Where.ASKED, PASSED, 1, marks=pytest.mark.soak),
         pytest.param("claim", Where.ANSWERED, LOST, 0, marks=pytest.mark.soak),
         pytest.param("start", Where.ASKED, LOST, 0, marks=pytest.mark.soak),
-        ("start", Where.ANSWERED, LOST, 0),
+        pytest.param("start", Where.ANSWERED, LOST, 0, marks=pytest.mark.soak),
         pytest.param("report", Where.ASKED, LOST, 1, marks=pytest.mark.soak),
     ],
 )
