@@ -1,5 +1,7 @@
 """The double of Cloud Run's front end, over the wire: what the service behind it gets to see."""
 
+import asyncio
+
 import httpx2
 import pytest
 from starlette.applications import Starlette
@@ -62,3 +64,56 @@ async def test_the_front_end_adds_where_a_request_came_from() -> None:
     assert arrived["x-forwarded-for"] == "127.0.0.1"
     assert arrived["x-forwarded-proto"] == "https"
     assert arrived["x-cloud-trace-context"].endswith("/1;o=1")
+
+
+# Several instances behind it
+
+
+def instance(name: str) -> Starlette:
+    async def answer(_: Request) -> Response:
+        return JSONResponse(name)
+
+    return Starlette(routes=[Route("/", answer)])
+
+
+async def test_instances_that_have_as_much_to_do_take_turns() -> None:
+    async with (
+        httpx2.AsyncClient(trust_env=False) as http,
+        served(instance("a"), instance("b")) as urls,
+        served(Upstream(*urls, http=http)) as (front,),
+    ):
+        names = [(await http.get(front)).json() for _ in range(4)]
+    assert names == ["a", "b", "a", "b"]
+
+
+async def test_a_request_goes_to_another_instance_than_the_one_that_is_busy() -> None:
+    busy, free = asyncio.Event(), asyncio.Event()
+
+    async def wait(_: Request) -> Response:
+        busy.set()
+        await free.wait()
+        return JSONResponse("busy")
+
+    waiting = Starlette(routes=[Route("/", wait)])
+    async with (
+        httpx2.AsyncClient(trust_env=False) as http,
+        served(waiting, instance("b")) as urls,
+        served(Upstream(*urls, http=http)) as (front,),
+    ):
+        first = asyncio.create_task(http.get(front))
+        await busy.wait()
+        names = [(await http.get(front)).json() for _ in range(3)]
+        free.set()
+        assert (await first).json() == "busy"
+    assert names == ["b", "b", "b"]
+
+
+async def test_an_instance_that_is_gone_is_passed_over_and_without_any_the_front_end_answers() -> None:
+    async with httpx2.AsyncClient(trust_env=False) as http:
+        async with served(instance("gone")) as (gone,):
+            pass
+        async with served(instance("b")) as (there,), served(Upstream(gone, there, http=http)) as (front,):
+            assert [(await http.get(front)).json() for _ in range(2)] == ["b", "b"]
+        async with served(Upstream(gone, http=http)) as (front,):
+            answer = await http.get(front)
+    assert (answer.status_code, answer.text) == (503, "Service Unavailable")

@@ -16,6 +16,7 @@ async def serve(app: ASGIApp, *, port: int) -> None:
         ws="none",
         log_level="warning",
         access_log=False,
+        server_header=False,
         timeout_graceful_shutdown=1,
     )
     await uvicorn.Server(config).serve()
