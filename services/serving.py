@@ -15,6 +15,7 @@ ANSWERED_WITHIN = 6
 worker_class = "uvicorn_worker.UvicornWorker"
 workers = 1
 graceful_timeout = 8
+keepalive = 30  # Seconds; longer than our clients keep idle connections (5), who would else send on one that closes.
 control_socket_disable = True
 
 

@@ -3,11 +3,17 @@
 import ctypes
 
 from services.local import tied
-from services.serving import control_socket_disable, graceful_timeout, post_fork, worker_class, workers
+from services.serving import control_socket_disable, graceful_timeout, keepalive, post_fork, worker_class, workers
 
-__all__ = ["control_socket_disable", "graceful_timeout", "on_starting", "post_fork", "worker_class", "workers"]
-
-PR_SET_CHILD_SUBREAPER = 36
+__all__ = [
+    "control_socket_disable",
+    "graceful_timeout",
+    "keepalive",
+    "on_starting",
+    "post_fork",
+    "worker_class",
+    "workers",
+]
 
 
 def on_starting(_: object) -> None:
