@@ -15,6 +15,8 @@ __all__ = [
     "workers",
 ]
 
+PR_SET_CHILD_SUBREAPER = 36
+
 
 def on_starting(_: object) -> None:
     """gunicorn ends its workers as on any SIGTERM.
