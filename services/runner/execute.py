@@ -65,7 +65,10 @@ class Execution:
             await self._complete(torn_down)
 
     async def _outcome(self) -> Outcome | None:
-        """How the run ended. A cancel that is known by now wins (C27); an error that nobody foresaw is an end too."""
+        """How the run ended; None if that is not ours to say.
+
+        A cancel that is known by now wins (C27). An error that nobody foresaw is an end too.
+        """
         try:
             outcome = await self._work.outcome()
         except OwnershipLost:
@@ -73,6 +76,9 @@ class Execution:
         except Exception as error:
             log.exception("a run broke off", run=self._run)
             outcome = failed(Reason.RUNNER_TERMINATED, f"the runner met an error of its own: {type(error).__name__}")
+        if not self._attempt.lease.left(self._means.clock.elapsed()):
+            # The guard has ended what ended after the lease; it only looks like an end of its own.
+            return None
         demand = self._ending.demand
         return demanded(demand) if outcome and demand and demand.cause is Cause.CANCELED else outcome
 

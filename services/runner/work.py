@@ -37,19 +37,14 @@ class Work:
         self._progress = progress
 
     async def outcome(self) -> Outcome | None:
-        """How the run ended; None if that is not ours to say: its lease ran out before it was done.
+        """How the run ended; None if it was given up because it is another's.
 
         Raises:
             OwnershipLost: the run is not ours.
         """
-        async with beside(expire(self._attempt, self._ending, clock=self._means.clock)):
-            outcome = await self._done_or_failed()
-        # What ended after the lease was ended by its guard, and only looks like an end of its own.
-        return outcome if self._attempt.lease.left(self._means.clock.elapsed()) else None
-
-    async def _done_or_failed(self) -> Outcome | None:
         try:
-            return await self._done()
+            async with beside(expire(self._attempt, self._ending, clock=self._means.clock)):
+                return await self._done()
         except Ended:
             return None if self._ending.demand is None else demanded(self._ending.demand)
         except GuardGone:
