@@ -60,7 +60,7 @@ async def test_a_closed_pipe_ends_the_command_quietly(anvil: Anvil) -> None:
 
 
 async def test_an_output_that_is_closed_is_told(anvil: Anvil) -> None:
-    shell = ("sh", "-c", 'exec "$@" >&-', "sh", *anvil.command("version"))
+    shell = ("/bin/sh", "-c", 'exec "$@" >&-', "sh", *anvil.command("version"))
     done = await anyio.run_process(shell, check=False, env=anvil.variables(), cwd=anvil.working)
     assert (done.returncode, done.stderr) == (1, b"anvil: standard output is closed\n")
 
