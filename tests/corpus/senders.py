@@ -67,7 +67,7 @@ def send(
     return Sent(headers={"Content-Type": media_type, **headers}, body=body)
 
 
-def sign(token: str, body: bytes, *, id_: str, at: int) -> str:
+def sign(token: str, body: bytes, *, id_: str, at: int | str) -> str:
     """A signature as Standard Webhooks has it."""
     key = base64.b64decode(token.removeprefix("whsec_"))
     digest = hmac.new(key, f"{id_}.{at}.".encode() + body, hashlib.sha256).digest()
