@@ -27,6 +27,7 @@ PLANTED = [
     ),
     ("Only adapters import Google", "services/coordinator/planted.py", "import google.cloud.firestore"),
     ("Only adapters import Google", "services/kernel/planted.py", "import google.auth"),
+    ("Only adapters import Google", "services/local/planted.py", "import google.cloud.firestore"),
     ("Decisions and messages are pure", "services/kernel/wire/planted.py", "import starlette"),
     ("Decisions and messages are pure", "services/ingress/providers/planted.py", "import socket"),
     ("Decisions and messages are pure", "services/coordinator/rules/planted.py", "import asyncio"),
@@ -38,6 +39,7 @@ ALLOWED = [
     ("services/coordinator/main.py", "import services.kernel.adapters"),
     ("services/local/planted.py", "import services.kernel.adapters"),
     ("services/kernel/adapters/planted.py", "import google.cloud.firestore"),
+    ("services/local/doubles/planted.py", "import google.cloud.tasks_v2"),
     ("services/cli/planted.py", "import services.local"),
     ("services/cli/planted.py", "import services.runner.pipeline"),
 ]

@@ -20,7 +20,8 @@ from services.ingress.settings import IngressSettings, Part
 from services.kernel.adapters.clock import SystemClock, SystemIds
 from services.kernel.adapters.sqlite import SqliteStore
 from services.kernel.seal import Keyring, create_keyring
-from services.local.doubles.front_end import GCLOUD_AUDIENCE, SERVER, FrontEnd, Policy
+from services.local.doubles.front_end import GCLOUD_AUDIENCE, FrontEnd, Policy
+from services.local.doubles.upstream import SERVER
 from services.runner import app as runner
 from services.runner.sandbox.process import ProcessSandbox
 from services.runner.settings import RunnerSettings

@@ -9,7 +9,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from services.local.doubles.front_end import FrontEnd, Policy, Upstream
+from services.local.doubles.front_end import FrontEnd, Policy
+from services.local.doubles.upstream import Upstream
 from tests.contract.serving import served
 from tests.security.tokens import ISSUER, Issuer
 
