@@ -135,7 +135,7 @@ _GUARD = program.__file__.encode()
 
 
 def _children(pid: int) -> list[int]:
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return [int(child) for child in _read(pid, f"task/{pid}/children").split()]
 
 
 def _read(pid: int, what: str) -> bytes:
