@@ -1,11 +1,13 @@
 """Webhooks in the private API, and where secrets show."""
 
+import re
+
 import pytest
 
 from services.kernel.errors import Ambiguous
 from services.kernel.wire import internal
 from services.kernel.wire.deliveries import Provider
-from services.kernel.wire.webhooks import Verification, WebhookConfig
+from services.kernel.wire.webhooks import CreateWebhook, UpdateWebhook, Verification, WebhookConfig
 from tests.unit.ingress.site import OPERATOR, VIEWER, Site
 
 pytestmark = pytest.mark.anyio
@@ -83,6 +85,72 @@ async def test_an_update_disables_and_enables_and_keeps_the_secret(site: Site) -
         (200, True),
     ]
     assert stored_secret(site) == GIVEN.encode()
+
+
+@pytest.mark.req("R72")
+async def test_an_update_configures_what_it_names_and_keeps_the_secret(site: Site) -> None:
+    path, config = "/projects/site/webhooks/gitlab", {"instanceUrl": "https://code.example/gitlab"}
+    made = await site.call("PUT", path, json={"enabled": True, "config": {"signingToken": True}})
+    secret = site.coordinator.webhooks["site", "gitlab"].secret
+    answer = await site.call("PUT", path, json={"config": config})
+    [_, command] = [
+        command for command in site.coordinator.commands if isinstance(command, CreateWebhook | UpdateWebhook)
+    ]
+    assert (made.status_code, answer.status_code) == (201, 200)
+    assert isinstance(command, UpdateWebhook)
+    assert command.config is not None
+    assert command.config.model_dump(exclude_unset=True, by_alias=True) == config
+    assert site.coordinator.webhooks["site", "gitlab"].secret == secret
+
+
+async def test_a_signing_token_is_made_in_its_own_form_and_rotated_into_another(site: Site) -> None:
+    path = "/projects/site/webhooks/gitlab"
+    made = await site.call("PUT", path, json={"enabled": True, "config": {"signingToken": True}})
+    version = made.json()["webhook"]["version"]
+    rotated = await site.call("POST", f"{path}/rotate-secret", json={"confirm": True, "version": version})
+    tokens = [made.json()["generatedSecret"], rotated.json()["secret"]]
+    assert [re.fullmatch(r"whsec_[A-Za-z0-9+/]{43}=", token) is not None for token in tokens] == [True, True]
+    assert tokens[0] != tokens[1]
+
+
+async def test_a_secret_that_is_no_signing_token_creates_no_webhook_that_needs_one(site: Site) -> None:
+    asked = {"enabled": True, "secret": GIVEN, "config": {"signingToken": True}}
+    answer = await site.call("PUT", "/projects/site/webhooks/gitlab", json=asked)
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid_request")
+    assert answer.json()["errors"][0]["field"] == "secret"
+    assert "whsec_" in answer.json()["detail"]
+    assert site.coordinator.webhooks == {}
+
+
+async def test_signatures_are_not_turned_on_over_a_secret_that_could_sign_nothing(site: Site) -> None:
+    site.webhook(Provider.GITLAB)
+    answer = await site.call("PUT", "/projects/site/webhooks/gitlab", json={"config": {"signingToken": True}})
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "config.signingToken")
+    assert site.coordinator.webhooks["site", "gitlab"].config == WebhookConfig()
+
+
+@pytest.mark.parametrize("provider", ["github", "gitea"])
+async def test_only_gitlab_has_a_signing_token(site: Site, provider: str) -> None:
+    asked = {"enabled": True, "config": {"signingToken": True}}
+    answer = await site.call("PUT", f"/projects/site/webhooks/{provider}", json=asked)
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "config.signingToken")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://code.example",
+        "https://",
+        "https://ada@code.example",
+        "https://code.example/?x",
+        "javascript:alert(1)",
+        "x",
+    ],
+)
+async def test_an_instance_is_an_https_url_of_a_host_and_perhaps_a_path(site: Site, url: str) -> None:
+    asked = {"enabled": True, "config": {"instanceUrl": url}}
+    answer = await site.call("PUT", "/projects/site/webhooks/gitea", json=asked)
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "config.instanceUrl")
 
 
 @pytest.mark.req("R73")
