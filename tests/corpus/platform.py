@@ -25,7 +25,8 @@ from services.kernel.seal import Keyring, create_keyring
 from services.kernel.wire import internal
 from services.kernel.wire.deliveries import Delivery, DeliveryQuery, Provider
 from services.kernel.wire.internal import CreateProject
-from services.kernel.wire.webhooks import CreateWebhook, Webhook, WebhookConfig
+from services.kernel.wire.runs import CancelRun
+from services.kernel.wire.webhooks import CreateWebhook, WebhookConfig
 from tests.contract.serving import served
 from tests.corpus.bodies import REPOSITORY
 from tests.corpus.senders import SECRET, Sent
@@ -95,9 +96,8 @@ class Platform:
         query = DeliveryQuery(page_size=100)
         return (await self.console.call(internal.LIST_DELIVERIES, path={"project": slug}, body=query)).items
 
-    async def webhook(self, slug: str, provider: Provider) -> Webhook:
-        page = await self.console.call(internal.LIST_WEBHOOKS, path={"project": slug})
-        return next(webhook for webhook in page.items if webhook.provider is provider)
+    async def cancel(self, run: str) -> None:
+        await self.console.call(internal.CANCEL_RUN, path={"run": run}, body=CancelRun(actor=ADA))
 
 
 @asynccontextmanager

@@ -15,7 +15,9 @@ from services.ingress.settings import MIB
 from services.kernel.strict_json import JsonValue
 from services.kernel.wire import internal
 from services.kernel.wire.deliveries import Provider
+from services.kernel.wire.webhooks import WebhookConfig
 from tests.contract.serving import served
+from tests.corpus.senders import Sender, send
 from tests.unit.ingress.coordinator import InMemoryCoordinator, StoredWebhook, project
 from tests.unit.ingress.github_deliveries import RawHeaders, push, signature, signed
 from tests.unit.ingress.issuer import Issuer
@@ -206,6 +208,27 @@ async def test_every_refusal_looks_the_same(target: Target) -> None:
             for name in ("nobody", "bare", "off", "NO-SLUG", "a.b")
         ],
     ]
+    assert {answer.status for answer in refused} == {401}
+    assert len({seen(answer) for answer in refused}) == 1
+
+
+@pytest.mark.threat("A11")
+@pytest.mark.parametrize("sender", [Sender.GITLAB, Sender.GITEA, Sender.FORGEJO, Sender.GOGS])
+async def test_no_route_refuses_otherwise_than_another(target: Target, sender: Sender) -> None:
+    provider, path = Provider(sender.route), f"/api/public/hooks/{sender.route}"
+    target.site.webhook(provider)
+    target.site.webhook(provider, slug="other", enabled=False)
+    sent = send(sender, BODY, id_="d-1", secret="not the secret 00")
+    signing = WebhookConfig(signing_token=True)
+    refused = [
+        await target.send(headers=without("X-Hub-Signature-256")),
+        await target.send(headers=encoded(sent.headers), path=f"{path}/site"),
+        await target.send(headers=encoded(sent.headers), path=f"{path}/other"),
+        await target.send(headers=encoded(sent.headers), path=f"{path}/nobody"),
+        await target.send(headers=encoded({"Content-Type": "application/json"}), path=f"{path}/site"),
+    ]
+    target.site.webhook(provider, version="v2", config=signing)
+    refused.append(await target.send(headers=encoded(sent.headers), path=f"{path}/site"))
     assert {answer.status for answer in refused} == {401}
     assert len({seen(answer) for answer in refused}) == 1
 

@@ -5,14 +5,15 @@ from datetime import UTC, datetime
 import pytest
 
 from services.ingress.hints import hint
-from services.kernel.wire.deliveries import DeliveryAnswer, Outcome
+from services.kernel.wire.deliveries import DeliveryAnswer, Note, Outcome
 
 RUN = "run_0000000000000000000001"
 
 
-def said(outcome: Outcome, *, duplicate: bool = False) -> str:
+def said(outcome: Outcome, *, note: Note | None = None, duplicate: bool = False) -> str:
     answer = DeliveryAnswer(
         outcome=outcome,
+        note=note,
         duplicate=duplicate,
         run_id=RUN if outcome is Outcome.ACCEPTED else None,
         first_seen_at=datetime(2026, 11, 30, tzinfo=UTC),
@@ -30,6 +31,10 @@ def test_a_ping_says_that_the_webhook_works() -> None:
 
 def test_another_branch_names_the_command_that_runs_one() -> None:
     assert "`anvil run start --project site --branch BRANCH`" in said(Outcome.IGNORED_BRANCH)
+
+
+def test_a_commit_that_asked_for_no_run_is_told_so() -> None:
+    assert "the commit's message asks for no run" in said(Outcome.IGNORED_EVENT, note=Note.SKIP_CI)
 
 
 @pytest.mark.parametrize("outcome", list(Outcome))

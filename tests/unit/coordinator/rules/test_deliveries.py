@@ -12,7 +12,7 @@ from services.coordinator.rules import deliveries, queue
 from services.coordinator.rules.deliveries import Recorded
 from services.kernel.errors import InvalidPayload, RepositoryMismatch, StaleVerification
 from services.kernel.runs import Kind, Status, Trigger
-from services.kernel.wire.deliveries import AcceptDelivery, Canonical, EventKind, Outcome, Provider
+from services.kernel.wire.deliveries import AcceptDelivery, Canonical, EventKind, Note, Outcome, Provider
 from tests.unit.coordinator.builders import (
     EARLIER,
     NOW,
@@ -98,6 +98,17 @@ class TestClassification:
         assert (recorded.row.outcome, recorded.row.run_id, recorded.duplicate) == (outcome, None, False)
         assert (recorded.project, recorded.run, recorded.ref_event) == (None, None, None)
 
+    @pytest.mark.parametrize(
+        ("branch", "outcome", "note"),
+        [("main", Outcome.IGNORED_EVENT, Note.SKIP_CI), ("feature", Outcome.IGNORED_BRANCH, None)],
+    )
+    def test_a_commit_that_asks_for_no_run_gets_none_where_it_would_have_got_one(
+        self, branch: str, outcome: Outcome, note: Note | None
+    ) -> None:
+        recorded = decide(project(), command(push(branch=branch, skip_ci=True)))
+
+        assert (recorded.row.outcome, recorded.row.note, recorded.run) == (outcome, note, None)
+
     @pytest.mark.req("R61")
     @pytest.mark.inv("D3")
     def test_there_are_exactly_five_outcomes(self) -> None:
@@ -115,7 +126,6 @@ class TestClassification:
 
 
 class TestAcceptance:
-    @pytest.mark.req("R54")
     @pytest.mark.parametrize("provider", list(Provider))
     def test_a_push_to_the_tracked_branch_becomes_a_run_whoever_sends_it(self, provider: Provider) -> None:
         recorded = decide(project(), command(canonical(provider=provider)))

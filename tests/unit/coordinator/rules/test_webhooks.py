@@ -52,6 +52,24 @@ def test_an_update_switches_the_webhook_if_it_says_so(asked: bool | None, expect
     assert (updated.enabled, updated.version) == (expected, "v2")
 
 
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (WebhookConfig(), {"instance_url": "https://code.example", "signing_token": True}),
+        (WebhookConfig(signing_token=False), {"instance_url": "https://code.example", "signing_token": False}),
+        (WebhookConfig(instance_url=None), {"signing_token": True}),
+    ],
+)
+def test_an_update_changes_what_it_names_of_the_configuration(
+    given: WebhookConfig, expected: dict[str, str | bool]
+) -> None:
+    config: dict[str, str | bool] = {"instance_url": "https://code.example", "signing_token": True}
+    before = project().with_webhook("github", replace(webhook(), config=config))
+    asked = UpdateWebhook(version="v2", config=given, actor="ada@example.com")
+
+    assert webhooks.update(before, "github", asked).webhooks["github"].config == expected
+
+
 @pytest.mark.req("R74")
 def test_disabling_and_enabling_leaves_the_secret_as_it_was() -> None:
     disabled = update(project(), "v2", enabled=False)
