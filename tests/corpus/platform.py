@@ -1,6 +1,6 @@
 """An ingress and a coordinator, both real, on loopback ports of one event loop, and what is asked of them."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -41,10 +41,12 @@ INGRESS = "anvil-ingress"
 
 @dataclass(slots=True, kw_only=True)
 class Platform:
-    """`app` is ingress itself, `url` where it listens."""
+    """`app` is ingress itself, `url` where it listens; `another` makes one more that knows nothing yet."""
 
     url: str
     app: Starlette
+    another: Callable[[], Starlette]
+    folder: Path
     http: httpx2.AsyncClient
     console: Client
     custody: Custody
@@ -91,6 +93,11 @@ class Platform:
         url = f"{self.url}/api/public/hooks/{to}/{slug}"
         return await self.http.post(url, content=sent.body, headers=dict(sent.headers))
 
+    async def call(self, method: str, path: str, *, json: object = None) -> httpx2.Response:
+        """The private API, as an admin."""
+        headers = {"Authorization": f"Bearer {self.issuer.token(ADA, INGRESS).value}"}
+        return await self.http.request(method, f"{self.url}/api/private{path}", json=json, headers=headers)
+
     async def deliveries(self, slug: str) -> tuple[Delivery, ...]:
         """What is recorded, newest first."""
         query = DeliveryQuery(page_size=100)
@@ -121,7 +128,16 @@ async def platform(folder: Path) -> AsyncGenerator[Platform]:
             http, base_url=inner_url, audience=callers.AUDIENCE, minter=issuer.minter(callers.CONSOLE), clock=clock
         )
         custody = Custody(keyring, SystemIds())
-        yield Platform(url=url, app=app, http=http, console=console, custody=custody, issuer=issuer)
+        yield Platform(
+            url=url,
+            app=app,
+            another=lambda: _ingress(inner_url, url, issuer, keyring),
+            folder=folder,
+            http=http,
+            console=console,
+            custody=custody,
+            issuer=issuer,
+        )
 
 
 class _Door:

@@ -46,6 +46,15 @@ async def test_one_hosts_proof_is_none_under_another_hosts_event(
     assert (answer.status_code == 202) is (PROOFS[sender] in proof)
 
 
+@pytest.mark.req("R83")
+@pytest.mark.parametrize("sender", [Sender.GITHUB, Sender.GITEA, Sender.FORGEJO, Sender.GOGS])
+async def test_the_raw_request_is_verified_to_the_byte(anvil: Platform, sender: Sender) -> None:
+    slug, sent = await anvil.project(), send(sender, raw(push(sender)), id_="d-1")
+    rewritten = Sent(headers=sent.headers, body=sent.body.replace(b": ", b":"))
+    answers = [await anvil.deliver(slug, each, to=sender.route) for each in (rewritten, sent)]
+    assert [answer.status_code for answer in answers] == [401, 202]
+
+
 @pytest.mark.parametrize("sender", [Sender.GITEA, Sender.FORGEJO, Sender.GOGS])
 async def test_who_of_the_family_sent_it_is_kept(anvil: Platform, sender: Sender) -> None:
     slug = await anvil.project()

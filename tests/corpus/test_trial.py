@@ -5,16 +5,14 @@ import pytest
 
 from services.kernel.wire.deliveries import Provider
 from services.kernel.wire.webhooks import WebhookConfig
-from tests.corpus.platform import ADA, INGRESS, Platform
+from tests.corpus.platform import Platform
 from tests.corpus.senders import SECRET, SIGNING_TOKEN
 
 pytestmark = pytest.mark.anyio
 
 
 async def tried(anvil: Platform, slug: str, provider: Provider) -> httpx2.Response:
-    token = anvil.issuer.token(ADA, INGRESS).value
-    url = f"{anvil.url}/api/private/projects/{slug}/webhooks/{provider}/test"
-    return await anvil.http.post(url, json={}, headers={"Authorization": f"Bearer {token}"})
+    return await anvil.call("POST", f"/projects/{slug}/webhooks/{provider}/test", json={})
 
 
 @pytest.mark.parametrize(
