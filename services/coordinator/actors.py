@@ -137,6 +137,19 @@ class Actors:
                 lost = missed
         raise lost
 
+    async def answer(self, project_id: ProjectId, rule: Rule[Answer], *, needs: Needs = nothing) -> Answer | None:
+        """The rule's answer on a fresh view, if it changes nothing; None if it would.
+
+        Outside of the line, in which what changes nothing need not stand: for what was most likely decided before.
+
+        Raises:
+            NotFound: there is no such project.
+            Unavailable: the store is away.
+            AnvilError: whatever the rule raises.
+        """
+        decision = rule(await self._view(project_id, None, needs=needs, again=True, creates=False))
+        return None if decision.writes or decision.changes_project else decision.answer
+
     async def read(self, project_id: ProjectId) -> Project:
         """A project as it is stored now.
 

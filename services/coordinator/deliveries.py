@@ -1,5 +1,8 @@
 """Webhook deliveries: accepted, replayed, listed."""
 
+from collections import OrderedDict
+from collections.abc import Sequence
+
 from services.coordinator import paging, views
 from services.coordinator.actors import Actors, Decision, View
 from services.coordinator.background import Background
@@ -8,16 +11,20 @@ from services.coordinator.dispatch import Dispatcher
 from services.coordinator.layout import DELIVERIES_OF_PROJECT, DELIVERY_FILTERS
 from services.coordinator.reconcile import Reconciler
 from services.coordinator.records.delivery import DELIVERIES, REF_EVENTS, Delivery
+from services.coordinator.records.project import Project
 from services.coordinator.records.run import RUNS
 from services.coordinator.records.table import Held
+from services.coordinator.replays import Replays
 from services.coordinator.rules import deliveries
 from services.coordinator.rules.deliveries import Recorded
 from services.coordinator.rules.numbers import Numbers
 from services.kernel.errors import NotFound
 from services.kernel.ids import DeliveryRowId, ProjectId, delivery_row_id
-from services.kernel.ports import Clock, Ids, Op, Query, Snapshot, Store, Where, Write
+from services.kernel.ports import Clock, Ids, Op, Query, Ref, Snapshot, Store, Where, Write
 from services.kernel.wire import deliveries as wire
 from services.kernel.wire.model import Page
+
+_REMEMBERED = 10_000
 
 
 class Deliveries:
@@ -40,6 +47,8 @@ class Deliveries:
         self._dispatcher = dispatcher
         self._directory = directory
         self._background = background
+        self._replays = Replays(store, background, clock=clock, ids=ids)
+        self._decided: OrderedDict[DeliveryRowId, None] = OrderedDict()
         self._clock = clock
         self._ids = ids
         self._numbers = numbers
@@ -98,7 +107,23 @@ class Deliveries:
             )
             return Decision(answer=recorded, project=recorded.project, writes=self._writes(recorded, found))
 
-        return await self._actors.decide(project_id, rule, needs=lambda _: [DELIVERIES.ref(row_id)], creates=True)
+        def needs(_: Project) -> Sequence[Ref]:
+            return [DELIVERIES.ref(row_id)]
+
+        recorded = None
+        if row_id in self._decided:
+            recorded = await self._actors.answer(project_id, rule, needs=needs)
+        if recorded is None:
+            recorded = await self._actors.decide(project_id, rule, needs=needs, creates=True)
+        self._remember(row_id)
+        return recorded
+
+    def _remember(self, row_id: DeliveryRowId) -> None:
+        """That it was decided here; whoever sends it again most likely gets the stored outcome."""
+        self._decided[row_id] = None
+        self._decided.move_to_end(row_id)
+        if len(self._decided) > _REMEMBERED:
+            self._decided.popitem(last=False)
 
     def _writes(self, recorded: Recorded, found: Held[Delivery] | None) -> tuple[Write, ...]:
         row_id, row = recorded.row.row_id, recorded.row
@@ -120,18 +145,9 @@ class Deliveries:
             # Before the answer: an instance without requests may get no more time.
             self._background.follow(self._reconciler.settle(run, await self._dispatcher.hand_over(run)))
         elif recorded.duplicate:
-            self._background.follow(self._count(recorded.row))
+            self._replays.count(recorded.row.row_id)
         elif recorded.row.run_id is not None:
             self._background.follow(self._reconciler.follow(recorded.row.run_id))
-
-    async def _count(self, row: Delivery) -> None:
-        """Count a replay, at best effort (C5)."""
-        (snapshot,) = await self._store.get([DELIVERIES.ref(row.row_id)])
-        held = DELIVERIES.load_if(snapshot)
-        if held is None:
-            return
-        counted = deliveries.repeated(held.value, now=self._clock.now())
-        await self._store.commit([DELIVERIES.replace(row.row_id, counted, at=held.version, ids=self._ids)])
 
     async def _list(self, project_id: ProjectId, query: wire.DeliveryQuery) -> Page[wire.Delivery]:
         await self._actors.read(project_id)

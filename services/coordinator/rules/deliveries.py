@@ -90,9 +90,9 @@ def decide(
         return Recorded(row=replace(row, outcome=Outcome.QUEUE_FULL))
 
 
-def repeated(row: Delivery, *, now: datetime) -> Delivery:
-    """The row after a replay: counted, its outcome and run untouched (R63, C5)."""
-    return replace(row, duplicate_count=row.duplicate_count + 1, last_duplicate_at=now)
+def repeated(row: Delivery, *, times: int, now: datetime) -> Delivery:
+    """The row after replays: counted, its outcome and run untouched (R63, C5)."""
+    return replace(row, duplicate_count=row.duplicate_count + times, last_duplicate_at=now)
 
 
 def _row(project: Project, command: AcceptDelivery, outcome: Outcome, *, now: datetime, numbers: Numbers) -> Delivery:

@@ -265,3 +265,15 @@ async def test_a_task_queue_that_is_away_does_not_keep_a_push_from_being_accepte
     home.tasks.refusal = Unavailable()
 
     assert (await anvil.push(1)).outcome is Outcome.ACCEPTED
+
+
+async def test_replays_that_come_at_once_are_all_counted_in_few_writes(anvil: Driver) -> None:
+    await anvil.push(1)
+    await anvil.instance.settle()
+    before = len(anvil.instance.store.commits)
+    answers = await asyncio.gather(*(anvil.push(number, delivery_id="d-1") for number in range(2, 52)))
+    await anvil.instance.settle()
+
+    assert {(answer.run_id, answer.duplicate) for answer in answers} == {(run_id(1), True)}
+    assert (await anvil.instance.stored(DELIVERIES, row_id("d-1"))).duplicate_count == 50
+    assert len(anvil.instance.store.commits) - before < 50

@@ -264,7 +264,7 @@ class TestReplay:
 
     @pytest.mark.req("R63")
     def test_a_replay_is_counted_and_nothing_else_of_the_row_changes(self) -> None:
-        row = deliveries.repeated(delivery(), now=NOW)
+        row = deliveries.repeated(delivery(), times=1, now=NOW)
 
         assert row == replace(delivery(), duplicate_count=1, last_duplicate_at=NOW)
-        assert deliveries.repeated(row, now=NOW).duplicate_count == 2
+        assert deliveries.repeated(row, times=2, now=NOW).duplicate_count == 3
