@@ -48,6 +48,7 @@ class Execution:
         self._means = means
         self._ending = ending
         self._progress = Progress()
+        self._last_words = ""
         self._log = RunLog(attempt.append_log, limits=means.numbers.log, clock=means.clock)
         self._work = Work(job, attempt, means, ending=ending, run_log=self._log, progress=self._progress)
 
@@ -91,7 +92,7 @@ class Execution:
         if outcome is None:
             raise OwnershipLost(f"the lease of {self._run} ran out")
         self._progress.halt("canceled" if self._is(Cause.CANCELED) else "failed", at=self._means.clock.now())
-        self._log.say(f"{outcome.status}: {outcome.detail}" if outcome.detail else outcome.status)
+        self._last_words = f"{outcome.status}: {outcome.detail}" if outcome.detail else outcome.status
         await self._attempt.report(outcome, self._progress.steps)
         log.info("reported", run=self._run, status=outcome.status, reason=outcome.reason, exit_code=outcome.exit_code)
 
@@ -109,6 +110,8 @@ class Execution:
         if self._is(Cause.LOST):
             log.warning("the run is not ours any more", run=self._run)
             return
+        # Only now: what ran in the background has been writing until it was torn down.
+        self._log.say(self._last_words)
         with suppress(TimeoutError):
             async with self._at_most(self._means.numbers.last_words):
                 await self._log.finish()

@@ -18,7 +18,7 @@ from services.runner.pipeline.model import (
 )
 from services.runner.pipeline.value import Value
 
-_GIVEN = frozenset({"ANVIL", "CI", "HOME", "PATH"})
+_GIVEN = frozenset({"ANVIL", "CI", "HOME", "PATH", "TMPDIR"})
 """Variables that every command gets from Anvil; a file cannot set them."""
 
 

@@ -129,12 +129,11 @@ def _shell(command: Command, workspace: Workspace, *, output: int) -> Launch:
         "PATH": PATH,
         "HOME": str(workspace.home),
         "TMPDIR": str(workspace.temporary),
-        "LANG": "C.UTF-8",
     }
     return Launch(
         argv=(*_SHELL, command.script),
         directory=command.directory,
-        environment={**command.environment, **given},
+        environment={"LANG": "C.UTF-8", **command.environment, **given},
         stdout=output,
         stderr=output,
     )

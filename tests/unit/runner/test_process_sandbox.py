@@ -109,6 +109,11 @@ async def test_the_environment_is_only_what_is_given(bench: Bench, monkeypatch: 
     }
 
 
+async def test_the_language_may_be_another(bench: Bench) -> None:
+    await bench.run("echo $LANG", {"LANG": "de_DE.UTF-8"})
+    assert bench.text == "de_DE.UTF-8\n"
+
+
 async def test_no_core_is_dumped(bench: Bench) -> None:
     await bench.run("ulimit -c; ulimit -Hc")
     assert bench.text == "0\n0\n"
