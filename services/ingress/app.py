@@ -98,11 +98,13 @@ async def _telling(refusals: Refusals | None) -> AsyncGenerator[None]:
         yield
         return
     task = asyncio.create_task(refusals.tell_each_minute())
-    yield
-    task.cancel()
-    with suppress(asyncio.CancelledError):
-        await task
-    await refusals.tell()
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        await refusals.tell()
 
 
 def _hooks(settings: IngressSettings, world: World, coordinator: Coordinator, refusals: Refusals) -> list[Served]:

@@ -22,7 +22,7 @@ from services.kernel.wire.webhooks import CountRefusals, Refusal
 log = get_logger(__name__)
 
 _EVERY: Final = timedelta(minutes=1)
-_TELL_WITHIN: Final = timedelta(seconds=2)
+_TELL_WITHIN: Final = timedelta(seconds=5)
 
 Counts = Counter[tuple[Provider, Refusal]]
 
@@ -45,10 +45,11 @@ class Refusals:
             self._counts.setdefault(webhook.project, Counts())[webhook.provider, reason] += 1
 
     async def tell(self) -> None:
-        """Tell what was counted since the last time."""
+        """Tell what was counted since the last time; what cannot be told within 5 s in all is lost."""
         counted, self._counts = self._counts, {}
-        for project, counts in counted.items():
-            await self._tell(project, counts)
+        with deadline.scope(self._clock, _TELL_WITHIN):
+            for project, counts in counted.items():
+                await self._tell(project, counts)
 
     async def tell_each_minute(self) -> NoReturn:
         while True:
@@ -57,11 +58,8 @@ class Refusals:
 
     async def _tell(self, project: Slug, counts: Counts) -> None:
         try:
-            with deadline.scope(self._clock, _TELL_WITHIN):
-                # Once: told twice they would be counted twice.
-                await self._coordinator.call_once(
-                    internal.COUNT_REFUSALS, path={"project": project}, body=_message(counts)
-                )
+            # Once: told twice they would be counted twice.
+            await self._coordinator.call_once(internal.COUNT_REFUSALS, path={"project": project}, body=_message(counts))
         except AnvilError as error:
             log.warning("refusals were not counted", project=project, count=counts.total(), code=error.code)
 

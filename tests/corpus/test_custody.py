@@ -1,7 +1,7 @@
 """Where secrets are and are not, over a whole platform."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -42,7 +42,7 @@ def _watch() -> None:
 
 
 @contextmanager
-def files_written() -> Iterator[list[str]]:
+def files_written() -> Generator[list[str]]:
     OPENED.paths.clear()
     OPENED.looking = True
     try:

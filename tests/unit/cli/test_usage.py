@@ -19,7 +19,7 @@ NONSENSE: list[tuple[str, str]] = [
     ("config explain", "not 'config'"),
     ("run", "run: expected one of start, list, show, watch, logs, cancel, rerun"),
     (f"run explain {RUN}", "not 'explain'"),
-    ("webhook test github", "webhook: expected one of put, list, rotate-secret, delete, not 'test'"),
+    ("webhook try github", "webhook: expected one of put, list, rotate-secret, test, delete, not 'try'"),
     ("pipeline run", "pipeline: expected one of check, not 'run'"),
     ("--timeout nope version", "--timeout: expected a time such as 30s, 5m or 1h, not 'nope'"),
     ("--nonsense", "No such option: --nonsense"),
