@@ -13,7 +13,7 @@ from tests.contract.stores import Database, FirestoreDatabase, SqliteDatabase
 
 
 @pytest.fixture(params=["sqlite", "firestore"])
-async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
+async def database(request: pytest.FixtureRequest, tmp_path: Path, one_event_loop: None) -> AsyncIterator[Database]:
     opened: Database
     if request.param == "sqlite":
         opened = SqliteDatabase(tmp_path / "store.db")
@@ -35,7 +35,7 @@ def receivers() -> dict[Target, Receiver]:
 
 @pytest.fixture(params=["local", "cloud"])
 async def queue(
-    request: pytest.FixtureRequest, tmp_path: Path, receivers: dict[Target, Receiver]
+    request: pytest.FixtureRequest, tmp_path: Path, receivers: dict[Target, Receiver], one_event_loop: None
 ) -> AsyncIterator[Queue]:
     async with served(*receivers.values()) as urls:
         addresses = dict(zip(receivers, urls, strict=True))

@@ -24,7 +24,7 @@ from tests.contract.queues import CloudQueue, cloud_queue, lanes
 from tests.contract.receiver import Receiver
 from tests.contract.serving import served
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("one_event_loop")]
 
 TASK = Task(target=Target.RUNNER, path="/tasks/run", body={"run": "run_1"}, name="t")
 NAME = "projects/p/locations/l/queues/runner/tasks/t"

@@ -37,7 +37,7 @@ def firestore_emulator(request: pytest.FixtureRequest, tmp_path_factory: pytest.
 
 
 @pytest.fixture
-def firestore(firestore_emulator: str, one_event_loop: None) -> Database:
+def firestore(firestore_emulator: str) -> Database:
     """An empty database."""
     return Database(project=f"demo-{secrets.token_hex(8)}", emulator=firestore_emulator)
 

@@ -36,7 +36,7 @@ from tests.unit.coordinator.stores import WatchedStore
 from tests.unit.kernel.refusing import refusing
 from tests.unit.kernel.world import CountingIds, MovableClock
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("one_event_loop")]
 
 STALE = timedelta(seconds=46)
 

@@ -16,7 +16,7 @@ from services.kernel.ports import Create, Delete, Query, Replace, Store, Version
 from tests.contract.stores import INDEXES, content, document, read, thing
 from tests.emulator.faulty import Fault, Network, network
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("one_event_loop")]
 
 CLOCK = SystemClock()
 LIMIT = timedelta(seconds=2)

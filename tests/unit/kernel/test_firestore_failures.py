@@ -22,7 +22,7 @@ from services.kernel.errors import (
 from services.kernel.ports import Create, Index, Query, Ref, Store
 from tests.unit.kernel.refusing import Refusing, refusing
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("one_event_loop")]
 
 COMMITTED = {
     StatusCode.ABORTED: Contended,

@@ -94,6 +94,7 @@ async def test_an_error_that_nobody_foresaw_ends_the_run_with_a_reason(stage: St
 
 
 async def test_a_killed_guard_ends_the_run_with_a_reason(stage: Stage) -> None:
+    before = program.descendants(os.getpid())
     desk = Desk(stage.job(steps(f"echo pid $$ guard $PPID; setsid sleep 300 & {FOREVER}")))
     running = asyncio.create_task(stage.run(desk))
     await desk.logged("ready")
@@ -103,10 +104,11 @@ async def test_a_killed_guard_ends_the_run_with_a_reason(stage: Stage) -> None:
     assert desk.report_taken.detail == "the process that guards the run's commands was killed"
     assert desk.took(Complete)[0].teardown_complete is True
     assert [is_alive(pid) for pid in pids(desk.log)] == [False]
-    assert program.descendants(os.getpid()) == set()
+    assert program.descendants(os.getpid()) - before == set()
 
 
 async def test_a_stopped_guard_keeps_nothing_alive_beyond_the_lease(stage: Stage) -> None:
+    before = program.descendants(os.getpid())
     stage.sandbox = ProcessSandbox(stage.work, clock=SystemClock(), kill=timedelta(seconds=0.5))
     stage.numbers = replace(NUMBERS, lease=timedelta(seconds=1), grace=timedelta())
     desk = Desk(stage.job(steps(f"echo pid $$; kill -STOP $PPID; {FOREVER}")))
@@ -116,7 +118,7 @@ async def test_a_stopped_guard_keeps_nothing_alive_beyond_the_lease(stage: Stage
     await running
     assert desk.names() == ["claim", "start"]
     assert [is_alive(pid) for pid in pids(desk.log)] == [False]
-    assert program.descendants(os.getpid()) == set()
+    assert program.descendants(os.getpid()) - before == set()
 
 
 async def test_a_shutdown_shortens_a_teardown_that_is_under_way(stage: Stage) -> None:
