@@ -42,7 +42,8 @@ def check(project: Project, command: AcceptDelivery) -> None:
         raise StaleVerification
     urls = command.canonical.repository_urls
     if urls and not names_repository(urls, project.repository_url):
-        raise RepositoryMismatch(f"the delivery is about {urls[0]}, the project is {project.repository_url}")
+        other = command.canonical.repository_url
+        raise RepositoryMismatch(f"the delivery is about {other}, the project is {project.repository_url}")
 
 
 def classify(canonical: Canonical, project: Project) -> Outcome:

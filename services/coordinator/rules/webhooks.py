@@ -32,7 +32,7 @@ def create(project: Project, provider: str, command: CreateWebhook, *, now: date
 
 
 def update(project: Project, provider: str, command: UpdateWebhook) -> Project:
-    """Switch or configure; the secret stays, also while disabled (R74).
+    """Switch or configure; the secret stays, also while disabled (R74). What changes nothing leaves the version too.
 
     Raises:
         NotFound: there is no such webhook.
@@ -42,6 +42,8 @@ def update(project: Project, provider: str, command: UpdateWebhook) -> Project:
         return project
     enabled = webhook.enabled if command.enabled is None else command.enabled
     config = webhook.config if command.config is None else _configured(webhook.config, command.config)
+    if (enabled, config) == (webhook.enabled, webhook.config):
+        return project
     changed = replace(webhook, version=command.version, enabled=enabled, config=config)
     return project.with_webhook(provider, changed)
 

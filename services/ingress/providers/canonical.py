@@ -19,6 +19,8 @@ from services.kernel.wire.deliveries import Canonical, EventKind, Provider
 BRANCH: Final = "refs/heads/"
 _TAG: Final = "refs/tags/"
 _MERGE_QUEUE: Final = "refs/heads/gh-readonly-queue/"
+_USERINFO: Final = re.compile(r"(?<=^https://)[^/@]*@|(?<=^http://)[^/@]*@")
+"""What may be a password in a URL that is to be shown (A59)."""
 _SKIP_CI: Final = re.compile(r"\[(?:skip ci|ci skip)\]", re.IGNORECASE)
 
 
@@ -60,7 +62,7 @@ def canonical(received: Received, origin: Origin, change: Change, *, urls: tuple
             delivery_id=origin.delivery_id,
             event_kind=change.kind,
             event_name=origin.event_name,
-            repository_url=urls[0] if urls else None,
+            repository_url=_USERINFO.sub("", urls[0]) if urls else None,
             repository_urls=urls,
             ref=change.ref,
             branch=change.branch,

@@ -6,7 +6,7 @@ from starlette.datastructures import Headers
 from services.ingress.providers.port import Received
 from services.ingress.providers.registry import GIT_HOSTS
 from services.kernel.wire.deliveries import Canonical, EventKind, Provider
-from tests.corpus.bodies import BEFORE, REPOSITORY, SHA, push, raw
+from tests.corpus.bodies import BEFORE, REPOSITORY, SHA, push, raw, repository
 from tests.corpus.senders import JSON, Sender, send
 from tests.unit.ingress.site import Site
 
@@ -114,3 +114,10 @@ def test_what_is_no_branch_is_not_built(sender: Sender, ref: str) -> None:
 def test_commits_of_sha_256_repositories_are_commits(sender: Sender) -> None:
     found = normalise(sender, push(sender, after="ab" * 32, before="cd" * 32))
     assert (found.commit_sha, found.before_sha) == ("ab" * 32, "cd" * 32)
+
+
+@pytest.mark.threat("A59")
+@pytest.mark.parametrize("sender", list(Sender))
+def test_a_password_in_a_url_is_not_shown(sender: Sender) -> None:
+    told = repository(sender, "https://bob:hunter2@git.example/team/app.git")
+    assert normalise(sender, push(sender) | told).repository_url == "https://git.example/team/app.git"

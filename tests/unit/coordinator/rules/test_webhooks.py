@@ -45,11 +45,17 @@ def test_a_webhook_that_is_there_is_not_created_over() -> None:
         webhooks.create(project(), "github", NEWER, now=NOW)
 
 
-@pytest.mark.parametrize(("asked", "expected"), [(False, False), (True, True), (None, True)])
-def test_an_update_switches_the_webhook_if_it_says_so(asked: bool | None, expected: bool) -> None:
-    updated = update(project(), enabled=asked).webhooks["github"]
+def test_an_update_switches_the_webhook_if_it_says_so() -> None:
+    updated = update(project(), enabled=False).webhooks["github"]
 
-    assert (updated.enabled, updated.version) == (expected, "v2")
+    assert (updated.enabled, updated.version) == (False, "v2")
+
+
+@pytest.mark.parametrize("asked", [True, None])
+def test_an_update_that_changes_nothing_is_no_new_version(asked: bool | None) -> None:
+    before = project()
+
+    assert update(before, enabled=asked) is before
 
 
 @pytest.mark.parametrize(
