@@ -8,11 +8,12 @@ from services.coordinator.actors import Actors, Decision, View
 from services.coordinator.directory import Directory
 from services.coordinator.layout import PROJECTS_BY_AGE
 from services.coordinator.records.project import PROJECTS, SLUGS, Project, SlugClaim
+from services.coordinator.records.refusals import REFUSALS
 from services.coordinator.records.run import RUNS
 from services.coordinator.rules.numbers import Numbers
 from services.kernel.errors import AlreadyExists, Ambiguous, Contended, NotFound, ProjectBusy, SlugTaken
 from services.kernel.ids import ProjectId, Slug
-from services.kernel.ports import Clock, Ids, Query, Snapshot, Store
+from services.kernel.ports import Clock, Ids, Query, Snapshot, Store, Write
 from services.kernel.wire import projects as wire
 from services.kernel.wire.internal import CreateProject, PatchProject, ProjectsQuery
 from services.kernel.wire.model import Page
@@ -128,21 +129,23 @@ class Projects:
 
     async def _delete(self, project_id: ProjectId) -> None:
         project = await self._actors.read(project_id)
-        slug_ref = SLUGS.ref(project.slug)
+        needed = [SLUGS.ref(project.slug), REFUSALS.ref(project_id)]
 
         def rule(view: View) -> Decision[None]:
             project = view.project.value
             if project.active is not None or project.queue:
-                raise ProjectBusy(
-                    f"{project.slug} has {len(project.queue)} queued runs and an active one or a held lock"
-                )
-            claim = view.held(SLUGS, project.slug)
-            writes = () if claim is None else (SLUGS.delete(project.slug, at=claim.version),)
-            return Decision(answer=None, writes=writes, ends=True)
+                holder = "none" if project.active is None else project.active.run_id
+                raise ProjectBusy(f"{project.slug} has {len(project.queue)} queued runs; the lock's holder: {holder}")
+            writes: list[Write] = []
+            if (claim := view.held(SLUGS, project.slug)) is not None:
+                writes.append(SLUGS.delete(project.slug, at=claim.version))
+            if (counted := view.held(REFUSALS, project_id)) is not None:
+                writes.append(REFUSALS.delete(project_id, at=counted.version))
+            return Decision(answer=None, writes=tuple(writes), ends=True)
 
         # If it is gone by now it is deleted, by this very command if the answer to a first try was lost.
         with suppress(NotFound):
-            await self._actors.decide(project_id, rule, needs=lambda _: [slug_ref])
+            await self._actors.decide(project_id, rule, needs=lambda _: needed)
 
     async def _named(self, slugs: list[str]) -> tuple[wire.Project, ...]:
         claims = [SLUGS.load_if(found) for found in await self._store.get([SLUGS.ref(slug) for slug in slugs])]

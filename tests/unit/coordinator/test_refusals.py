@@ -70,3 +70,9 @@ async def test_races_that_are_lost_again_and_again_are_given_up(anvil: Driver, a
         await tell(anvil)
     home.store.meanwhile = None
     assert await shown(anvil) == {Refusal.BAD_SIGNATURE: 5}
+
+
+async def test_the_counts_go_with_their_project(anvil: Driver, home: Instance) -> None:
+    await tell(anvil)
+    await anvil.delete_project()
+    assert home.store.committed()[-1] == {"projects", "slugs", "refusals"}
