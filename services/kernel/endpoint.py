@@ -16,7 +16,7 @@ Response = TypeVar("Response", bound=Wire, covariant=True)
 
 
 class Audience(StrEnum):
-    """Who may call: one of our own services or agents, or a person of at least this role."""
+    """Who may call: one of our own services, the task queue or the scheduler, or a person of at least this role."""
 
     PUBLIC = "public"
     HOOKS = "hooks"

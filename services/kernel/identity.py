@@ -2,7 +2,8 @@
 
 RS256 only; issuer, exact audience, times, subject and a verified e-mail are all required. Being known is not enough:
 each group of endpoints has its own list of callers. Where the platform verifies callers, a token whose signature it
-removed is read instead, with all else as before, by Google's agents and people only: they cannot send theirs twice.
+removed is read instead, with all else as before, but only from the task queue, the scheduler and people, who cannot
+send theirs twice.
 """
 
 import base64
@@ -26,7 +27,7 @@ from services.kernel.web.serving import Caller
 from services.kernel.wire.model import Wire
 
 LEEWAY = timedelta(seconds=30)
-AGENTS = frozenset({Audience.TASKS, Audience.SCHEDULER})
+TIMERS = frozenset({Audience.TASKS, Audience.SCHEDULER})
 """Whom Cloud Tasks and Cloud Scheduler call as; both send their token in `Authorization` alone."""
 
 
@@ -112,7 +113,7 @@ class Verifier:
 
 
 class ServiceGuard:
-    """Lets in the services and agents that are listed for an endpoint's audience, and nobody for one without a list.
+    """Lets in the services that are listed for an endpoint's audience, and nobody for one without a list.
 
     Our own services have to bring a signed token also where the platform verifies callers.
     """
@@ -126,7 +127,7 @@ class ServiceGuard:
     ) -> None:
         self._verifier = verifier
         self._allowed = allowed
-        self._by_platform = AGENTS if platform_verifies_callers else frozenset[Audience]()
+        self._by_platform = TIMERS if platform_verifies_callers else frozenset[Audience]()
 
     async def __call__(self, request: Request, endpoint: Endpoint[Wire, Wire]) -> Caller:
         claims = await self._verifier.identify(request.headers, platform=endpoint.audience in self._by_platform)

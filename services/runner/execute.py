@@ -1,4 +1,4 @@
-"""One run, from its claim to its end: the work, then report, teardown, complete, in this order (R25, DESIGN 4)."""
+"""One run, from its claim to its end: the work, then report, teardown, complete, in this order (R25)."""
 
 import asyncio
 from collections.abc import AsyncGenerator

@@ -1,4 +1,4 @@
-"""The runner's times and sizes (DESIGN 4)."""
+"""The runner's times and sizes."""
 
 from dataclasses import dataclass, field
 from datetime import timedelta

@@ -1,6 +1,6 @@
 """The signal that asks this process to end.
 
-Left to itself the server waits for the request in flight until it is killed (PLATFORM 5): our part has to begin first.
+Left to itself the server waits for the request in flight until it is killed: our part has to begin first.
 """
 
 import asyncio

@@ -16,7 +16,7 @@ from services.kernel.adapters.firestore_database import EMULATOR, Database
 from services.local.emulator.installation import ADVICE
 
 _KEEPER = pytest.StashKey[subprocess.Popen[str]]()
-"""A keeper may outlive this session, which therefore never waits for it."""
+"""A keeper may outlive this run of the tests, which therefore never waits for it."""
 
 ROOT = Path(__file__).resolve().parents[2]
 

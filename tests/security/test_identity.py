@@ -84,7 +84,7 @@ class Pair:
 
 PAIRS = [
     Pair("", "", "front 401", "front 401", "401", "no token, nobody"),
-    Pair("own", "", "401", "who", "who", "its signature is removed: enough for agents and people, not for services"),
+    Pair("own", "", "401", "who", "who", "its signature is removed: enough for timers and people, not for services"),
     Pair("", "own", "401", "who", "401", "as gcloud's proxy sends it; at a public service it is no evidence"),
     Pair("own", "own", "who", "who", "who", "our services' way: one for the front end, one for the service"),
     Pair("own", "carrier", "who", "who", "who", "a signature says who calls, whoever was let through with it"),

@@ -1,4 +1,4 @@
-"""Exactly one commit of somebody else's repository, by a git that is told to trust nothing in it (THREATS, Git)."""
+"""Exactly one commit of somebody else's repository, by a git that is told to trust nothing in it (docs/security.md)."""
 
 from services.runner.checkout.commit import checkout
 from services.runner.checkout.git import Git

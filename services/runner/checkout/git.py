@@ -1,7 +1,7 @@
 """git as a command that reads no configuration, asks nobody, runs no hook, follows no redirect and ends in time.
 
-Every flag meets an attack (THREATS, Git). Never called in a work tree that commands have already touched: whatever
-they wrote there would run as the runner (FAULTS 1.8).
+Every flag meets an attack (A24 to A39 in docs/security.md). Never called in a work tree that commands have already
+touched: whatever they wrote there would run as the runner (A33).
 """
 
 import asyncio

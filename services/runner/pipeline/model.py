@@ -1,4 +1,4 @@
-"""A pipeline as the runner executes it, and its limits (DESIGN 6)."""
+"""A pipeline as the runner executes it, and its limits (docs/pipeline.md)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The fields of `.anvil.yml`, each with its rule (DESIGN 6)."""
+"""The fields of `.anvil.yml`, each with its rule (docs/pipeline.md)."""
 
 import re
 from collections.abc import Mapping

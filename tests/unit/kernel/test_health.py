@@ -1,4 +1,4 @@
-"""Health, alike in every service (API.md)."""
+"""Health, alike in every service (docs/api.md)."""
 
 import asyncio
 
