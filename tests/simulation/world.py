@@ -16,7 +16,8 @@ from services.kernel.adapters.sqlite import SqliteStore
 from services.kernel.ports import Write
 from services.kernel.runs import Status
 from tests.simulation.calls import Calls
-from tests.simulation.invariants import Step, check_all, check_end
+from tests.simulation.invariants.step import Step
+from tests.simulation.invariants.whole import check_all, check_end
 from tests.simulation.node import CAP, Issuer, Node
 from tests.simulation.ports import FaultyQueue, FaultyStore, Inline, InMemory, Life, Queue, SeededIds, Weather
 from tests.simulation.state import State
