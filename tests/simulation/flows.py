@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from services.kernel.errors import Unavailable
 from services.kernel.runs import Status
-from tests.simulation.callers import Play
+from tests.simulation.callers import Play, project_id
 from tests.simulation.ports import Life, Point, Site
 from tests.simulation.runner import Phase
 
@@ -129,7 +129,7 @@ async def failing(play: Play) -> None:
 
 
 async def without_a_webhook(play: Play) -> None:
-    await play.persist(lambda calls: calls.create_project(play.slug, "prj_" + play.slug.rjust(22, "0")))
+    await play.persist(lambda calls: calls.create_project(play.slug, project_id(play.slug)))
 
 
 FLOWS: dict[str, Flow] = {

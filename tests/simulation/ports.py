@@ -177,7 +177,7 @@ class Inline(Executor):
 
 
 class InMemory(PosixPath):
-    """A path that SQLite takes for a database without a file."""
+    """A path that SQLite takes for a database without a file; what lies beside it is a file like any other."""
 
     def __fspath__(self) -> str:
-        return ":memory:"
+        return str(self) if self.name.endswith("-open") else ":memory:"
