@@ -1,4 +1,4 @@
-"""The flows of FAULTS 3.4 that the coordinator takes part in: what is there before, and what is then done."""
+"""The flows that the coordinator takes part in: what is there before, and what is then done."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

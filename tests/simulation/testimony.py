@@ -21,7 +21,7 @@ class Answered:
 @dataclass(slots=True)
 class Testimony:
     """`torn_down` holds runs whose runner said, or was about to say, that its sandbox is gone; `executed` counts how
-    often the commands of a run began; `reached` the interesting states (FAULTS 3.3).
+    often the commands of a run began; `reached` the interesting states.
     """
 
     __test__ = False
