@@ -13,7 +13,6 @@ from tests.simulation.callers import Play, drain
 from tests.simulation.flows import FLOWS, Flow
 from tests.simulation.node import Issuer
 from tests.simulation.ports import Life, Point, Side
-from tests.simulation.world import World
 
 Place = tuple[int, Side]
 """The number of a call of the flow, and the side of it."""
@@ -65,7 +64,7 @@ async def explore(issuer: Issuer, name: str, *, pairs: int | None, seed: int = 0
 
 async def run(issuer: Issuer, flow: Flow, *, places: Sequence[Place]) -> tuple[int, list[str]]:
     """How many calls the flow made, and what was wrong."""
-    world = World(issuer)
+    world = flow.world(issuer)
     play = Play(world)
     try:
         await flow.before(play)
@@ -73,7 +72,7 @@ async def run(issuer: Issuer, flow: Flow, *, places: Sequence[Place]) -> tuple[i
         world.weather.now = KilledAt(places, start)
         await flow.act(play)
         made = world.weather.calls - start
-        return made, await drain(world)
+        return made, [*await drain(world), *flow.wrong(play)]
     finally:
         world.close()
 
