@@ -122,6 +122,7 @@ class _Problem(BaseModel):
     retryable: bool = False
     errors: tuple[Field, ...] = ()
     retry_after_seconds: int | None = None
+    ledger_ref: str | None = None
 
 
 def _headers(token: str, duration: timedelta) -> dict[str, str]:
@@ -170,6 +171,7 @@ def _error(endpoint: Endpoint[Req, Res], answer: httpx2.Response) -> AnvilError:
         problem.detail,
         fields=tuple(FieldProblem(field=each.field, message=each.message) for each in problem.errors),
         retry_after=None if wait is None else timedelta(seconds=wait),
+        ledger_ref=problem.ledger_ref,
     )
 
 

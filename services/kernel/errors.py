@@ -3,7 +3,8 @@
     AnvilError
     ├── Transient                     the same request may succeed later
     │   ├── Unavailable               the other side is away; nothing was applied
-    │   │   └── Contended             other commands won every race within the deadline; nothing was applied
+    │   │   ├── Contended             other commands won every race within the deadline; nothing was applied
+    │   │   └── LedgerUnavailable     the idempotency ledger is away; no other system was called
     │   ├── Ambiguous                 no answer came; it was perhaps applied: read back, then decide again
     │   ├── Busy                      a runner that already has a run
     │   ├── TooManyRequests           a stranger's bad signatures; never capacity (R48)
@@ -12,7 +13,9 @@
         ├── Invalid …                 the request itself is wrong
         ├── Unauthenticated, Forbidden, InvalidSignature, RepositoryMismatch
         ├── NotFound
+        ├── StaleVersion, VersionRequired   what was changed is not, or not said to be, as it was last seen
         └── Conflict …                it does not fit the present state
+            └── LedgerConflict …      another system may have acted; `ledger_ref` names the row that knows
 
 The two branches are the whole retry policy. `code` is what a client sees and never changes; only `kernel.web` knows
 status codes. A message names the thing, what was found and what was expected, and never a secret.
@@ -43,11 +46,13 @@ class AnvilError(Exception):
         *,
         fields: tuple[FieldProblem, ...] = (),
         retry_after: timedelta | None = None,
+        ledger_ref: str | None = None,
     ) -> None:
         super().__init__(detail or self.summary())
         self.detail = detail or self.summary()
         self.fields = fields
         self.retry_after = retry_after
+        self.ledger_ref = ledger_ref
 
     @classmethod
     def summary(cls) -> str:
@@ -69,6 +74,12 @@ class Unavailable(Transient):
 
 class Contended(Unavailable):
     """Other changes won every race within the deadline; nothing was changed."""
+
+
+class LedgerUnavailable(Unavailable):
+    """The idempotency ledger is away or not configured; no other system was called."""
+
+    code = "ledger_unavailable"
 
 
 class Ambiguous(Transient):
@@ -139,6 +150,18 @@ class ConfirmationRequired(Invalid):
     """This cannot be undone and needs `confirm: true`."""
 
     code = "confirmation_required"
+
+
+class IdempotencyKeyRequired(Invalid):
+    """This operation needs an Idempotency-Key."""
+
+    code = "idempotency_key_required"
+
+
+class OperationNotApproved(Invalid):
+    """This operation is not approved."""
+
+    code = "operation_not_approved"
 
 
 class PayloadTooLarge(Permanent):
@@ -241,6 +264,54 @@ class OwnershipLost(Conflict):
     """This attempt does not own the run, or no longer."""
 
     code = "ownership_lost"
+
+
+class LedgerConflict(Conflict):
+    """Another system may have acted; the ledger row that `ledger_ref` names stands for it."""
+
+    code = "ledger_conflict"
+
+
+class OutcomeUnknown(LedgerConflict):
+    """It is not known whether the other system acted; an operator has to find out."""
+
+    code = "idempotency_outcome_unknown"
+
+
+class IdempotencyInProgress(LedgerConflict):
+    """A request with this key is running, or its outcome is not known."""
+
+    code = "idempotency_in_progress"
+
+
+class AttemptRunning(LedgerConflict):
+    """A call that this row stands for may still be running; nothing is settled before it has surely ended."""
+
+    code = "ledger_attempt_running"
+
+
+class AlreadySettled(LedgerConflict):
+    """This row is completed; there is nothing to settle."""
+
+    code = "ledger_already_settled"
+
+
+class OperationOutcomeUnknown(Conflict):
+    """It is not known whether the other system acted, and nothing guards this operation against being repeated."""
+
+    code = "operation_outcome_unknown"
+
+
+class StaleVersion(Permanent):
+    """It changed since it was last seen; nothing was changed."""
+
+    code = "stale_version"
+
+
+class VersionRequired(Permanent):
+    """If-Match must say at which version it was last seen."""
+
+    code = "version_required"
 
 
 class IdempotencyKeyReused(Permanent):

@@ -28,7 +28,9 @@ STATUS: dict[type[AnvilError], int] = {
     errors.NotFound: 404,
     errors.MethodNotAllowed: 405,
     errors.Conflict: 409,
+    errors.StaleVersion: 412,
     errors.IdempotencyKeyReused: 422,
+    errors.VersionRequired: 428,
 }
 """By the nearest class that stands here. What only our own code can have done wrong is a 500."""
 
@@ -79,6 +81,8 @@ def _document(error: AnvilError, number: int) -> dict[str, object]:
     }
     if error.fields:
         document["errors"] = [{"field": each.field, "message": each.message} for each in error.fields]
+    if error.ledger_ref is not None:
+        document["ledgerRef"] = error.ledger_ref
     if wait is not None:
         document["retryAfterSeconds"] = _seconds(wait)
     return document
