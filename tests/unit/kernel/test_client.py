@@ -157,15 +157,16 @@ async def test_an_error_over_there_is_the_same_error_here(error: AnvilError) -> 
     assert raised.value.detail == error.detail
 
 
-async def test_refused_fields_and_the_wait_come_along() -> None:
+async def test_refused_fields_the_wait_and_the_ledger_row_come_along() -> None:
     body = (
         '{"type":"about:blank","code":"too_many_requests","detail":"slow down","retryable":true,'
-        '"retryAfterSeconds":7,"errors":[{"field":"a","message":"b"}]}'
+        '"retryAfterSeconds":7,"errors":[{"field":"a","message":"b"}],"ledgerRef":"firestore/a/b"}'
     )
     with pytest.raises(AnvilError) as raised:
         await answering(429, body).call(PING)
     assert raised.value.retry_after == timedelta(seconds=7)
     assert [(each.field, each.message) for each in raised.value.fields] == [("a", "b")]
+    assert raised.value.ledger_ref == "firestore/a/b"
 
 
 async def test_an_unavailable_service_may_have_applied_a_write_but_not_a_read() -> None:

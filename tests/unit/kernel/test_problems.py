@@ -18,6 +18,7 @@ STATUSES: dict[type[AnvilError], int] = {
     errors.Transient: 503,
     errors.Unavailable: 503,
     errors.Contended: 503,
+    errors.LedgerUnavailable: 503,
     errors.Ambiguous: 503,
     errors.Busy: 503,
     errors.TooManyRequests: 429,
@@ -30,6 +31,8 @@ STATUSES: dict[type[AnvilError], int] = {
     errors.SecretNotAllowed: 400,
     errors.WeakSecret: 400,
     errors.ConfirmationRequired: 400,
+    errors.IdempotencyKeyRequired: 400,
+    errors.OperationNotApproved: 400,
     strict_json.NotStrictJson: 400,
     errors.PayloadTooLarge: 413,
     errors.UnsupportedMediaType: 415,
@@ -48,8 +51,16 @@ STATUSES: dict[type[AnvilError], int] = {
     errors.WebhookChanged: 409,
     errors.StaleVerification: 409,
     errors.OwnershipLost: 409,
+    errors.LedgerConflict: 409,
+    errors.OutcomeUnknown: 409,
+    errors.IdempotencyInProgress: 409,
+    errors.AttemptRunning: 409,
+    errors.AlreadySettled: 409,
+    errors.OperationOutcomeUnknown: 409,
     runs.IllegalMove: 409,
+    errors.StaleVersion: 412,
     errors.IdempotencyKeyReused: 422,
+    errors.VersionRequired: 428,
     errors.TaskRejected: 500,
     errors.PreconditionFailed: 500,
     errors.AlreadyExists: 500,
@@ -100,6 +111,12 @@ def test_a_problem_names_each_field() -> None:
         {"field": "a.b", "message": "required"},
         {"field": "c", "message": "unknown field"},
     ]
+
+
+def test_a_problem_names_the_ledger_row_that_stands_for_it() -> None:
+    row = f"firestore/anvil_idempotency_{'0' * 16}/{'a' * 64}"
+    assert document(errors.OutcomeUnknown(ledger_ref=row))["ledgerRef"] == row
+    assert "ledgerRef" not in document(errors.Conflict())
 
 
 @pytest.mark.parametrize(
