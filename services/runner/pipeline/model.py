@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from services.kernel.errors import Permanent
+from services.kernel.strict_yaml import Limits, Refused
 
 MAX_FILE = 64 * 1024
 """Bytes of the file, and of all its text once anchors are expanded."""
+
+LIMITS = Limits(size=MAX_FILE, depth=16, nodes=4096)
 
 MAX_STEPS = 20
 MAX_NAME = 64
@@ -20,19 +22,10 @@ MAX_TIMEOUT = timedelta(minutes=29)
 """A task's request ends after 30 minutes, and the run with it."""
 
 
-class ConfigInvalid(Permanent):
-    """The pipeline file cannot be used.
-
-    `line` counts from 1 and `field` is a path like `run.steps[0].run`; where they are known the message has them.
-    """
+class ConfigInvalid(Refused):
+    """The pipeline file cannot be used."""
 
     code = "config_invalid"
-
-    def __init__(self, problem: str, *, line: int | None = None, field: str = "") -> None:
-        place = [f"line {line}" if line is not None else "", field]
-        super().__init__(": ".join([*filter(None, place), problem]))
-        self.line = line
-        self.field = field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,17 +6,18 @@ from datetime import timedelta
 from pathlib import PurePosixPath
 
 from services.kernel.ids import SLUG
-from services.runner.pipeline.document import read
+from services.kernel.strict_yaml import Refused, Value, read
 from services.runner.pipeline.model import (
+    LIMITS,
     MAX_COMMAND,
     MAX_NAME,
     MAX_STEPS,
     MAX_TIMEOUT,
+    ConfigInvalid,
     Deploy,
     Pipeline,
     Step,
 )
-from services.runner.pipeline.value import Value
 
 _GIVEN = frozenset({"ANVIL", "CI", "HOME", "PATH", "TMPDIR"})
 """Variables that every command gets from Anvil; a file cannot set them."""
@@ -28,7 +29,14 @@ def parse(raw: bytes) -> Pipeline:
     Raises:
         ConfigInvalid: the first thing that is wrong, with its line and field.
     """
-    top = Value(read(raw)).fields(required=frozenset({"version", "run"}), optional=frozenset({"deploy"}))
+    try:
+        return _pipeline(Value(read(raw, limits=LIMITS)))
+    except Refused as refused:
+        raise ConfigInvalid(refused.problem, line=refused.line, field=refused.field) from refused
+
+
+def _pipeline(file: Value) -> Pipeline:
+    top = file.fields(required=frozenset({"version", "run"}), optional=frozenset({"deploy"}))
     if top["version"].whole() != 1:
         raise top["version"].refused("only version 1 is known")
     run = top["run"].fields(

@@ -96,10 +96,10 @@ def test_a_refusal_names_line_and_field() -> None:
         (step("{name: a, run: ''}"), "line 4: run.steps[0].run: must not be blank"),
         (step("{name: a, run: }"), "line 4: run.steps[0].run: must be text, not empty"),
         (step('{name: "a\\nb", run: c}'), "line 4: run.steps[0].name: must be one line of printable characters"),
-        (step('{name: a, run: "\\0"}'), "line 4: run.steps[0].run: contains a character that no command can be given"),
+        (step('{name: a, run: "\\0"}'), "line 4: run.steps[0].run: contains NUL, or half of a surrogate pair"),
         (
             step('{name: a, run: "\\ud800"}'),
-            "line 4: run.steps[0].run: contains a character that no command can be given",
+            "line 4: run.steps[0].run: contains NUL, or half of a surrogate pair",
         ),
         (
             step("{name: a, run: b, timeoutSeconds: 0}"),

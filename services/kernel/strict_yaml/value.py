@@ -1,4 +1,7 @@
-"""One value of the file with its place, read as what it must be or refused."""
+"""One value of a file with its place, read as what it must be or refused.
+
+Pure.
+"""
 
 import re
 from collections.abc import Callable, Mapping
@@ -7,8 +10,8 @@ from datetime import timedelta
 
 import yaml
 
-from services.runner.pipeline.document import line_of
-from services.runner.pipeline.model import ConfigInvalid
+from services.kernel.strict_json import JsonValue
+from services.kernel.strict_yaml.document import Refused, line_of
 
 _KINDS = {
     "tag:yaml.org,2002:bool": "a boolean",
@@ -22,6 +25,10 @@ _KINDS = {
 }
 
 
+_JSON_NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
+_LONGEST_NUMBER = 17
+
+
 @dataclass(frozen=True, slots=True)
 class Value:
     """A node and the path that leads to it (`run.steps[0]`; empty for the whole file)."""
@@ -29,9 +36,9 @@ class Value:
     node: yaml.Node
     path: str = ""
 
-    def refused(self, problem: str) -> ConfigInvalid:
+    def refused(self, problem: str) -> Refused:
         """A refusal that names this place."""
-        return ConfigInvalid(problem, line=line_of(self.node), field=self.path)
+        return Refused(problem, line=line_of(self.node), field=self.path)
 
     def fields(self, *, required: frozenset[str], optional: frozenset[str] = frozenset()) -> Mapping[str, "Value"]:
         """The fields of a mapping; unknown ones, and the lack of a required one, are refused."""
@@ -65,13 +72,13 @@ class Value:
         return [Value(node, f"{self.path}[{index}]") for index, node in enumerate(self.node.value)]
 
     def text(self) -> str:
-        """A string that a process can be given."""
+        """A string that can be sent anywhere."""
         if self.node.tag != "tag:yaml.org,2002:str":
             hint = f"; write it in quotes: {str(self.node.value)[:40]!r}" if self._plain() else ""
             raise self.refused(f"must be text, not {self._kind()}{hint}")
         text = str(self.node.value)
         if "\0" in text or re.search(r"[\ud800-\udfff]", text):
-            raise self.refused("contains a character that no command can be given")
+            raise self.refused("contains NUL, or half of a surrogate pair")
         return text
 
     def filled(self, *, at_most: int) -> str:
@@ -90,12 +97,41 @@ class Value:
             raise self.refused("must be a whole number")
         return int(digits)
 
+    def flag(self) -> bool:
+        """`true` or `false`, and none of YAML's other words for them."""
+        word = str(self.node.value)
+        if self.node.tag != "tag:yaml.org,2002:bool" or word not in ("true", "false"):
+            raise self.refused("must be true or false")
+        return word == "true"
+
+    def json(self) -> JsonValue:
+        """Whatever is here, as JSON has it: what YAML alone would understand is refused, not guessed."""
+        if isinstance(self.node, yaml.MappingNode):
+            return {key: value.json() for key, value in self.entries(lambda key: None).items()}
+        if isinstance(self.node, yaml.SequenceNode):
+            return [item.json() for item in self.items(at_most=len(self.node.value))]
+        word = str(self.node.value)
+        match self.node.tag.removeprefix("tag:yaml.org,2002:"):
+            case "null" if word in ("null", ""):
+                return None
+            case "bool":
+                return self.flag()
+            case "int" | "float" if re.fullmatch(_JSON_NUMBER, word, re.ASCII) and len(word) <= _LONGEST_NUMBER:
+                return float(word) if "." in word else int(word)
+            case "str" if self._quoted() or re.fullmatch(_JSON_NUMBER, word, re.ASCII) is None:
+                return self.text()
+            case _:
+                raise self.refused(f"is not as JSON would have it; text goes in quotes: {word[:40]!r}")
+
     def seconds(self, *, at_most: timedelta) -> timedelta:
         """A duration of at least a second."""
         duration = timedelta(seconds=self.whole())
         if not timedelta(seconds=1) <= duration <= at_most:
             raise self.refused(f"must be from 1 to {at_most // timedelta(seconds=1)} seconds")
         return duration
+
+    def _quoted(self) -> bool:
+        return isinstance(self.node, yaml.ScalarNode) and self.node.style is not None
 
     def _kind(self) -> str:
         return _KINDS.get(self.node.tag, "something else")
