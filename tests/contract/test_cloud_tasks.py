@@ -4,10 +4,12 @@ import asyncio
 import re
 import socket
 import sys
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
+from random import Random
 
 import httpx2
 import pytest
@@ -20,7 +22,8 @@ from services.kernel.adapters.local_minter import create_key
 from services.kernel.errors import Ambiguous, AnvilError, TaskRejected, Unavailable
 from services.kernel.identity import Claims, Verifier
 from services.kernel.ports import Target, Task
-from tests.contract.queues import CloudQueue, cloud_queue, lanes
+from services.local.doubles.dispatch import Disorder
+from tests.contract.queues import QUEUES, CloudQueue, cloud_queue, lanes
 from tests.contract.receiver import Receiver
 from tests.contract.serving import served
 
@@ -143,6 +146,19 @@ def test_it_may_be_made_before_there_is_an_event_loop() -> None:
         await tasks.close()
 
     asyncio.run(use())
+
+
+async def test_in_disorder_tasks_overtake_each_other_and_each_may_come_twice() -> None:
+    runner, names = Receiver(), [f"t{number}" for number in range(20)]
+    async with served(runner) as (url,), cloud_queue({**NOWHERE, Target.RUNNER: url}) as queue:
+        disorder = Disorder(random=Random(7), late=timedelta(seconds=0.2), twice=1)
+        queue.double.queues[QUEUES[Target.RUNNER]].disorder = disorder
+        for name in names:
+            await queue.client.enqueue(Task(target=Target.RUNNER, path="/tasks/run", body={}, name=name))
+        arrived = [arrival.task for arrival in await runner.arrived(2 * len(names))]
+
+    assert Counter(arrived) == dict.fromkeys(names, 2)
+    assert list(dict.fromkeys(arrived)) != names
 
 
 # The double as a process of its own

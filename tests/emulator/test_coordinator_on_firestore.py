@@ -26,7 +26,7 @@ from services.kernel.wire.deliveries import Delivery, DeliveryQuery, Outcome, Pr
 from services.kernel.wire.internal import LogQuery
 from services.kernel.wire.model import PageQuery
 from services.kernel.wire.runs import Run
-from tests.emulator.faulty import Fault, network
+from tests.emulator.network import Fault, network
 from tests.unit.coordinator.builders import PROJECT_ID, SHA, run_id
 from tests.unit.coordinator.callers import KeyFile
 from tests.unit.coordinator.driver import Driver, chunk

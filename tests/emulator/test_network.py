@@ -14,7 +14,7 @@ from services.kernel.adapters.firestore_database import Database
 from services.kernel.errors import Ambiguous, PreconditionFailed, Unavailable
 from services.kernel.ports import Create, Delete, Query, Replace, Store, Version, Write
 from tests.contract.stores import INDEXES, content, document, read, thing
-from tests.emulator.faulty import Fault, Network, network
+from tests.emulator.network import Fault, Network, network
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("one_event_loop")]
 

@@ -4,8 +4,9 @@
         --issuer https://anvil.local --queue projects/p/locations/l/queues/runner=1 \\
         --sweep http://127.0.0.1:8081/sweep --sweep-audience anvil-coordinator --sweep-as scheduler@anvil.local
 
-Cloud Tasks speaks gRPC at the one port. At the other, `/jwks` has the issuer's keys, and `POST /faults` takes
-`{"refusals": ["UNAVAILABLE"], "lostAnswers": 1, "delaySeconds": 0.5}`.
+Cloud Tasks speaks gRPC at the one port. At the other, `/jwks` has the issuer's keys. There `POST /faults` takes
+`{"refusals": ["UNAVAILABLE"], "lostAnswers": 1, "delaySeconds": 0.5}`, about the creation of tasks, and
+`POST /disorder` takes `{"seed": 7, "lateSeconds": 0.5, "twice": 0.3}`, about their delivery.
 """
 
 import argparse
@@ -15,6 +16,7 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from datetime import timedelta
 from pathlib import Path
+from random import Random
 
 import httpx2
 from grpc import StatusCode
@@ -30,7 +32,7 @@ from services.kernel.adapters.local_minter import LocalMinter, jwks
 from services.kernel.ports import Clock
 from services.local.doubles.cloud_scheduler import Job, ticking
 from services.local.doubles.cloud_tasks import CloudTasksDouble, Faults, running
-from services.local.doubles.dispatch import Limits, Sign
+from services.local.doubles.dispatch import Disorder, Limits, Sign
 from services.local.doubles.serving import serve
 
 
@@ -40,6 +42,14 @@ class _Switch(BaseModel):
     refusals: tuple[str, ...] = ()
     lost_answers: int = 0
     delay_seconds: float = 0
+
+
+class _Disorder(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid")
+
+    seed: int = 0
+    late_seconds: float = 0
+    twice: float = 0
 
 
 def signer(key_file: Path, *, issuer: str, clock: Clock) -> Sign:
@@ -52,7 +62,7 @@ def signer(key_file: Path, *, issuer: str, clock: Clock) -> Sign:
 
 
 def control(double: CloudTasksDouble, *, key_file: Path) -> Starlette:
-    """The issuer's keys, and the switches of the faults."""
+    """The issuer's keys, and the switches of faults and disorder."""
     keys = jwks(key_file)
 
     async def publish(_: Request) -> Response:
@@ -67,7 +77,15 @@ def control(double: CloudTasksDouble, *, key_file: Path) -> Starlette:
         )
         return Response(status_code=204)
 
-    return Starlette(routes=[Route("/jwks", publish), Route("/faults", switch, methods=["POST"])])
+    async def disturb(request: Request) -> Response:
+        asked = _Disorder.model_validate_json(await request.body())
+        late = timedelta(seconds=asked.late_seconds)
+        for queue in double.queues.values():
+            queue.disorder = Disorder(random=Random(asked.seed), late=late, twice=asked.twice)
+        return Response(status_code=204)
+
+    switches = [Route("/faults", switch, methods=["POST"]), Route("/disorder", disturb, methods=["POST"])]
+    return Starlette(routes=[Route("/jwks", publish), *switches])
 
 
 async def main(arguments: Sequence[str] | None = None) -> None:

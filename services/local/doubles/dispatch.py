@@ -9,6 +9,7 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from random import Random
 from typing import Protocol, cast
 from urllib.parse import urlsplit
 
@@ -56,6 +57,25 @@ class Limits:
     patience: timedelta = MOST_DEADLINE
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disorder:
+    """What at least once and in no order allow: a delivery comes up to `late` later than it could, so that others
+    overtake it, and the share `twice` of them comes once more, before or after its answer."""
+
+    random: Random
+    late: timedelta
+    twice: float
+
+    def delay(self) -> timedelta:
+        return self.late * self.random.random()
+
+    def repeats(self) -> bool:
+        return self.random.random() < self.twice
+
+
+IN_ORDER = Disorder(random=Random(0), late=timedelta(), twice=0)
+
+
 @dataclass(slots=True, kw_only=True)
 class _Waiting:
     """`attempts` and `executions` are those that were not acknowledged; an execution is one that had another answer
@@ -79,6 +99,7 @@ class DispatchQueue:
 
     def __init__(self, name: str, limits: Limits, *, http: httpx2.AsyncClient, sign: Sign, clock: Clock) -> None:
         self.limits = limits
+        self.disorder = IN_ORDER
         self._name = name
         self._http = http
         self._sign = sign
@@ -87,6 +108,7 @@ class DispatchQueue:
         self._tombstones: dict[str, datetime] = {}
         self._places = asyncio.Semaphore(0)
         self._deliveries: dict[str, asyncio.Task[None]] = {}
+        self._repeated: set[asyncio.Task[None]] = set()
         self._started = False
 
     def take(self, task: CloudTask) -> None:
@@ -113,9 +135,10 @@ class DispatchQueue:
 
     async def stop(self) -> None:
         self._started = False
-        for delivery in self._deliveries.values():
+        deliveries = [*self._deliveries.values(), *self._repeated]
+        for delivery in deliveries:
             delivery.cancel()
-        await asyncio.gather(*self._deliveries.values(), return_exceptions=True)
+        await asyncio.gather(*deliveries, return_exceptions=True)
         self._deliveries.clear()
 
     def _deliver_in_time(self, name: str) -> None:
@@ -124,7 +147,9 @@ class DispatchQueue:
     async def _deliver(self, waiting: _Waiting) -> None:
         name = waiting.task.name
         while True:
-            await self._clock.sleep(max(timedelta(), waiting.due - self._clock.now()))
+            await self._clock.sleep(max(timedelta(), waiting.due - self._clock.now()) + self.disorder.delay())
+            if self.disorder.repeats():
+                self._deliver_once_more(waiting)
             async with self._places:
                 answer = await self._post(waiting)
             if answer is not None and 200 <= answer < 300:
@@ -133,6 +158,16 @@ class DispatchQueue:
             waiting.not_acknowledged(answer, again=again)
         del self._waiting[name], self._deliveries[name]
         self._tombstones[name] = self._clock.now() + TOMBSTONE
+
+    def _deliver_once_more(self, waiting: _Waiting) -> None:
+        async def deliver() -> None:
+            await self._clock.sleep(self.disorder.delay())
+            async with self._places:
+                await self._post(waiting)
+
+        repeated = asyncio.create_task(deliver())
+        self._repeated.add(repeated)
+        repeated.add_done_callback(self._repeated.discard)
 
     async def _post(self, waiting: _Waiting) -> int | None:
         """The status that the target answered with; None if it gave none within the delivery's deadline."""

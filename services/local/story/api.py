@@ -86,9 +86,11 @@ class Api:
         url = f"{self._endpoint}/api/public/hooks/{PROVIDER}/{project}"
         return await self._http.post(url, content=push.body, headers=push.headers(secret=secret))
 
-    async def start_run(self, project: str, *, branch: str | None = None) -> str:
+    async def start_run(self, project: str, *, branch: str | None = None, key: str | None = None) -> str:
+        """The run; asking again under the same idempotency key gives the same one."""
         asked = StartRun() if branch is None else StartRun(branch=branch)
-        return (await self._client.call(api.START_RUN, path={"project": project}, body=asked)).run_id
+        headers = None if key is None else {"Idempotency-Key": key}
+        return (await self._client.call(api.START_RUN, path={"project": project}, body=asked, headers=headers)).run_id
 
     async def cancel(self, run: str) -> RunView:
         return await self._client.call(api.CANCEL_RUN, path={"run": run}, body=Empty())

@@ -18,8 +18,8 @@ from services.local.addresses import Service
 from services.local.cloud import stack
 from services.local.cloud.stack import CloudStack
 from services.local.story.api import Api
-from tests.e2e.several.line import Line, line
 from tests.e2e.stack.workplace import Workplace
+from tests.emulator.network import Network, network
 from tests.unit.kernel.refusing import refusing
 from tests.unit.local.reports import Reports
 
@@ -33,30 +33,30 @@ _numbers = count(1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """A stack, the line to its database, and where that is in truth."""
+    """A stack, the network between it and its database, and where that is in truth."""
 
     running: CloudStack
-    line: Line
+    network: Network
     firestore: str
 
     @asynccontextmanager
     async def down(self) -> AsyncGenerator[None]:
-        self.line.cut()
+        self.network.cut()
         yield
-        self.line.lead_to(self.firestore)
+        self.network.lead_to(self.firestore)
 
     @asynccontextmanager
     async def hung(self) -> AsyncGenerator[None]:
-        self.line.hold()
+        self.network.hold()
         yield
-        self.line.let_go()
+        self.network.let_go()
 
     @asynccontextmanager
     async def refusing(self) -> AsyncGenerator[None]:
         async with refusing(StatusCode.PERMISSION_DENIED, "Missing or insufficient permissions.") as other:
-            self.line.lead_to(other.address)
+            self.network.lead_to(other.address)
             yield
-        self.line.lead_to(self.firestore)
+        self.network.lead_to(self.firestore)
 
 
 @pytest.fixture(scope="module")
@@ -65,12 +65,12 @@ async def scene(
 ) -> AsyncGenerator[Scene]:
     with state.held(tmp_path_factory.mktemp("outages")) as directory:
         async with (
-            line(firestore_emulator) as between,
+            network(firestore_emulator) as between,
             stack.running(
                 directory, addresses=addresses.choose(0), report=Reports(), firestore=between.address
             ) as running,
         ):
-            yield Scene(running=running, line=between, firestore=firestore_emulator)
+            yield Scene(running=running, network=between, firestore=firestore_emulator)
 
 
 @pytest.fixture
