@@ -13,6 +13,7 @@ from services.kernel.ports import Ids
 ProjectId = NewType("ProjectId", str)
 RunId = NewType("RunId", str)
 DeliveryRowId = NewType("DeliveryRowId", str)
+AuditId = NewType("AuditId", str)
 Slug = NewType("Slug", str)
 CommitSha = NewType("CommitSha", str)
 
@@ -22,6 +23,7 @@ _WIDTH = 22
 PROJECT_ID = r"prj_[0-9A-Za-z]{22}"
 RUN_ID = r"run_[0-9A-Za-z]{22}"
 DELIVERY_ID = r"dlv_[0-9A-Za-z]{22}"
+AUDIT_ID = r"aud_[0-9A-Za-z]{22}"
 SLUG = r"[a-z0-9][a-z0-9-]{0,62}"
 COMMIT_SHA = r"[0-9a-f]{40}|[0-9a-f]{64}"
 
@@ -63,6 +65,10 @@ def new_project_id(ids: Ids) -> ProjectId:
 
 def new_run_id(ids: Ids) -> RunId:
     return RunId(f"run_{encode(ids.unique())}")
+
+
+def new_audit_id(ids: Ids) -> AuditId:
+    return AuditId(f"aud_{encode(ids.unique())}")
 
 
 def keyed_run_id(project: ProjectId, idempotency_key: str) -> RunId:

@@ -8,6 +8,8 @@ write that changes nothing does not move a version. Any number of callers in any
 **TaskQueue.** At least once, in any order, perhaps late. A task only says "look at this"; losing it changes nothing.
 
 **Clock, Ids.** The only sources of time and randomness, so that a test can move the one and repeat the other.
+
+**Resolver.** What names stand for. Two answers may differ: whoever judges an answer connects to what was judged.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,6 +17,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NewType, Protocol, TypeAlias
+
+from services.kernel.addresses import Address
 
 Value: TypeAlias = "None | bool | int | float | str | bytes | datetime | Sequence[Value] | Mapping[str, Value]"
 Document: TypeAlias = Mapping[str, Value]
@@ -234,5 +238,15 @@ class Minter(Protocol):
 
         Raises:
             Unavailable: the issuer did not answer.
+        """
+        ...
+
+
+class Resolver(Protocol):
+    async def resolve(self, host: str) -> Sequence[Address]:
+        """Every address that the name stands for now, the best first; at least one.
+
+        Raises:
+            Unavailable: there is none, or nobody knows.
         """
         ...
