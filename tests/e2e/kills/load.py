@@ -21,13 +21,16 @@ Answer = TypeVar("Answer")
 
 AGAIN_SECONDS = 0.2
 SPREAD_SECONDS = 1.0
-"""Pushes and people come within this time."""
+"""The pushes and people of a wave come within this time."""
+
+SECOND_WAVE = 3
+"""Every third one comes with the second wave."""
 
 CANCEL_SECONDS = 3.0
 """A run is cancelled within this time of its acknowledgement."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False)
 class Asked:
     """What asks for a run: a delivery, or a person who brings `name` as an idempotency key.
 
@@ -50,7 +53,7 @@ class Asked:
 
 @dataclass(slots=True, kw_only=True)
 class Load:
-    """On some sites, through each ingress; `wrong` is what nobody should be answered."""
+    """On some sites, through each ingress, in two waves; `wrong` is what nobody should be answered."""
 
     doors: Sequence[Api]
     random: Random
@@ -58,6 +61,7 @@ class Load:
     asked: dict[Site, list[Asked]] = field(default_factory=dict[Site, list[Asked]])
     canceled: set[str] = field(default_factory=set[str])
     wrong: list[str] = field(default_factory=list[str])
+    second_wave: asyncio.Event = field(default_factory=asyncio.Event)
 
     def runs(self) -> set[str]:
         """Those that were acknowledged by now."""
@@ -68,14 +72,19 @@ class Load:
         pushes = [Asked(name=push.delivery_id, push=push) for push in site.pushes]
         people = [Asked(name=f"{site.project}-by-hand-{number}", push=None) for number in range(by_hand)]
         self.asked[site] = [*pushes, *people]
-        asking = [*self.asked[site], *self.random.sample(pushes, twice)]
+        twice_sent = self.random.sample(pushes, twice)
         async with asyncio.TaskGroup() as coming:
-            for each in self.asked[site]:
-                copies, after = asking.count(each), self.random.uniform(0, SPREAD_SECONDS)
-                coming.create_task(self._ask(site, each, copies=copies, after=after, door=self._any_door()))
-            coming.create_task(self._cancel(self.random.choice(asking), after=self.random.uniform(0, CANCEL_SECONDS)))
+            for number, each in enumerate(self.asked[site], start=1):
+                copies, after = 1 + (each in twice_sent), self.random.uniform(0, SPREAD_SECONDS)
+                wave = self.second_wave if number % SECOND_WAVE == 0 else None
+                coming.create_task(self._ask(site, each, wave=wave, after=after, copies=copies, door=self._any_door()))
+            coming.create_task(self._cancel(self.random.choice(pushes), after=self.random.uniform(0, CANCEL_SECONDS)))
 
-    async def _ask(self, site: Site, asked: Asked, *, copies: int, after: float, door: int) -> None:
+    async def _ask(
+        self, site: Site, asked: Asked, *, wave: asyncio.Event | None, after: float, copies: int, door: int
+    ) -> None:
+        if wave is not None:
+            await wave.wait()
         await asyncio.sleep(after)
         asked.asked = asyncio.get_running_loop().time()
 

@@ -27,7 +27,7 @@ class How(StrEnum):
 
 class When(StrEnum):
     ACCEPTING = "as the pushes come in"
-    EXECUTING = "once half of the runs have ended"
+    EXECUTING = "with the second wave, once a third of the runs have ended"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,22 +33,22 @@ LOST_COMMITS, LOST_READS = 0.03, 0.005
 STRIKES = drawn(KILLS, seed=SEED, lease=LEASE, stale=STALE)
 
 
-async def strike(each: Strike, scene: Scene, *, watch: Watch, busy: Busy) -> bool:
+async def strike(each: Strike, scene: Scene, *, watch: Watch, load: Load) -> bool:
     if each.when is When.EXECUTING:
-        await watch.until_ended(PROJECTS * (PUSHES + BY_HAND) // 2)
+        await watch.until_ended(PROJECTS * (PUSHES + BY_HAND) // 3)
+        load.second_wave.set()
     await asyncio.sleep(each.after.total_seconds())
-    return await struck(each, scene.running, reports=scene.reports, busy=busy)
+    return await struck(each, scene.running, reports=scene.reports, busy=load.busy)
 
 
 async def storm(scene: Scene, sites: Sequence[Site], watch: Watch, *, turn: int) -> tuple[Load, tuple[bool, ...]]:
     """All that comes in, and the strikes; whether each strike hit something in the middle."""
     scene.network.loss = Loss(commits=LOST_COMMITS, others=LOST_READS, random=Random(f"{SEED} {turn} network"))
-    busy = Busy(scene.network)
-    load = Load(doors=scene.doors, random=Random(f"{SEED} {turn} load"), busy=busy)
+    load = Load(doors=scene.doors, random=Random(f"{SEED} {turn} load"), busy=Busy(scene.network))
     async with asyncio.TaskGroup() as coming:
         for site, twice in zip(sites, TWICE, strict=True):
             coming.create_task(load.on(site, twice=twice, by_hand=BY_HAND))
-        striking = [coming.create_task(strike(each, scene, watch=watch, busy=busy)) for each in STRIKES[turn]]
+        striking = [coming.create_task(strike(each, scene, watch=watch, load=load)) for each in STRIKES[turn]]
     return load, tuple(task.result() for task in striking)
 
 

@@ -5,6 +5,7 @@ import os
 import signal
 from collections.abc import Collection, Iterator
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 
 from services.local.addresses import Service
@@ -17,13 +18,15 @@ from tests.unit.local.reports import Reports
 _GUARD = program.__file__.encode()
 _ESTABLISHED = "01"
 
+PATIENCE_SECONDS = 2.0
+LOOK_SECONDS = 0.02
+"""How long, and how often, a victim is looked at for a moment in which it is worth being struck."""
+
 
 async def struck(strike: Strike, running: CloudStack, *, reports: Reports, busy: "Busy") -> bool:
     """Strike, and wait until the victim is itself again; whether it was in the middle of something."""
     leader = running.pid(strike.victim)
-    with suppress(ProcessLookupError):
-        os.killpg(leader, signal.SIGSTOP)
-    found = busy.with_something(strike, leader)
+    found = await _caught_at_work(strike, leader, busy)
     match strike.how:
         case How.KILL:
             os.killpg(leader, signal.SIGKILL)
@@ -36,6 +39,19 @@ async def struck(strike: Strike, running: CloudStack, *, reports: Reports, busy:
             await asyncio.sleep(strike.pause.total_seconds())
             os.killpg(leader, signal.SIGCONT)
     return found
+
+
+async def _caught_at_work(strike: Strike, leader: int, busy: "Busy") -> bool:
+    """Stop the victim, in the middle of something if it comes to that soon; whether it did."""
+    loop = asyncio.get_running_loop()
+    until = loop.time() + PATIENCE_SECONDS
+    while True:
+        os.killpg(leader, signal.SIGSTOP)
+        found = busy.with_something(strike, leader)
+        if found or loop.time() > until:
+            return found
+        os.killpg(leader, signal.SIGCONT)
+        await asyncio.sleep(LOOK_SECONDS)
 
 
 class Busy:
@@ -81,10 +97,11 @@ def _read(pid: int, what: str) -> bytes:
 def _ports(pids: Collection[int]) -> Iterator[int]:
     """The local ports of the TCP connections that these processes hold open (proc(5))."""
     sockets = {target for pid in pids for target in _descriptors(pid)}
-    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+    tables = [Path(f"/proc/net/{table}").read_text().splitlines()[1:] for table in ("tcp", "tcp6")]
+    for line in chain(*tables):
         local, state, inode = (line.split()[column] for column in (1, 3, 9))
         if state == _ESTABLISHED and f"socket:[{inode}]" in sockets:
-            yield int(local.partition(":")[2], 16)
+            yield int(local.rpartition(":")[2], 16)
 
 
 def _descriptors(pid: int) -> Iterator[str]:
