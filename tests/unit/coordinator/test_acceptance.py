@@ -57,6 +57,19 @@ async def test_project_run_delivery_and_push_are_one_commit(anvil: Driver, home:
     assert home.store.committed()[0] == {"projects", "runs", "deliveries", "ref_events"}
 
 
+@pytest.mark.inv("Q10")
+async def test_no_runner_is_told_of_a_run_that_is_not_committed(anvil: Driver, home: Instance) -> None:
+    told: list[int] = []
+
+    async def look() -> None:
+        told.append(len(home.tasks.offered))
+
+    home.store.meanwhile = look
+    await anvil.push(1)
+
+    assert told == [0]
+
+
 async def test_an_executable_run_is_handed_over_before_the_answer(anvil: Driver, home: Instance) -> None:
     await anvil.push(1)
     await anvil.push(2)

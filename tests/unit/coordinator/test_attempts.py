@@ -151,6 +151,7 @@ async def test_a_token_is_not_stored(anvil: Driver, home: Instance) -> None:
     assert len((await home.stored(RUNS, run_id(1))).attempt_hash or "") == 64
 
 
+@pytest.mark.inv("S7")
 @pytest.mark.parametrize("number", [1, 2])
 async def test_a_run_that_is_not_there_or_another_attempts_is_nobodys_to_change(
     anvil: Driver, home: Instance, number: int

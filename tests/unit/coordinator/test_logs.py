@@ -104,6 +104,7 @@ async def test_an_append_renews_no_lease(anvil: Driver, home: Instance) -> None:
     assert await home.stored(HEARTBEATS, run_id(1)) == before
 
 
+@pytest.mark.inv("S7")
 @pytest.mark.parametrize("appended", [FIRST, SECOND, chunk(0, "another\n", offset=0)])
 async def test_whoever_does_not_own_the_run_appends_nothing(anvil: Driver, appended: LogChunk) -> None:
     await running(anvil)

@@ -30,6 +30,7 @@ class Stage:
         return self.attempt.lease.left(self.clock.elapsed())
 
 
+@pytest.mark.inv("Q8")
 async def test_a_start_or_heartbeat_renews_the_lease_from_its_sending() -> None:
     stage = Stage()
     await stage.attempt.claim()

@@ -28,6 +28,7 @@ async def test_a_passing_run_is_claimed_started_reported_torn_down_and_completed
     assert stage.left() == []
 
 
+@pytest.mark.inv("Q7")
 async def test_a_run_is_completed_only_when_nothing_of_it_is_left(stage: Stage) -> None:
     desk = Desk(stage.job(steps("true")))
     left: dict[str, list[str]] = {}

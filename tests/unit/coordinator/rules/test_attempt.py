@@ -90,6 +90,7 @@ class TestClaim:
             Verdict.EXECUTE,
         )
 
+    @pytest.mark.inv("Q6")
     def test_a_run_behind_another_is_not_executable(self) -> None:
         scene = Scene(project=project(executable(1), entry(2)), run=run(2), successor=run(1))
 
