@@ -7,6 +7,8 @@ RUNS_OF_PROJECT = Index(
     collection="run_index", equal=frozenset({"project_id"}), order=(Order("queued_at", descending=True),)
 )
 PROJECTS_BY_AGE = Index(collection="projects", order=(Order("created_at", descending=True),))
+AUDIT_BY_AGE = Index(collection="audit", order=(Order("at", descending=True),))
+AUDIT_OF_TARGET = Index(collection="audit", equal=frozenset({"target"}), order=(Order("at", descending=True),))
 LOG_FORWARD = Index(collection="runs/*/log", order=(Order("end"),))
 LOG_BACKWARD = Index(collection="runs/*/log", order=(Order("end", descending=True),))
 
@@ -26,4 +28,13 @@ DELIVERIES_OF_PROJECT = tuple(
     for chosen in range(2 ** len(DELIVERY_FILTERS))
 )
 
-INDEXES = (DUE_RUNS, RUNS_OF_PROJECT, PROJECTS_BY_AGE, LOG_FORWARD, LOG_BACKWARD, *DELIVERIES_OF_PROJECT)
+INDEXES = (
+    DUE_RUNS,
+    RUNS_OF_PROJECT,
+    PROJECTS_BY_AGE,
+    AUDIT_BY_AGE,
+    AUDIT_OF_TARGET,
+    LOG_FORWARD,
+    LOG_BACKWARD,
+    *DELIVERIES_OF_PROJECT,
+)

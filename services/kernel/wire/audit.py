@@ -1,8 +1,14 @@
 """Messages about who did what."""
 
 from enum import StrEnum
+from typing import Annotated
 
+from pydantic import Field
+
+from services.kernel.ids import AUDIT_ID
 from services.kernel.wire.model import Moment, PageQuery, Wire
+
+AuditIdText = Annotated[str, Field(pattern=rf"^{AUDIT_ID}$")]
 
 
 class Act(StrEnum):
@@ -53,4 +59,13 @@ class AuditEntry(Wire):
 class AuditQuery(PageQuery):
     """Only acts on this target, if one is given."""
 
-    target: str | None = None
+    target: str | None = Field(default=None, max_length=1000)
+
+
+# Ingress to coordinator
+
+
+class Actor(Wire):
+    """Who asks, where a request has nothing else to say."""
+
+    actor: str

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field, JsonValue
 
-from services.kernel.wire.audit import AuditEntry
+from services.kernel.wire.audit import AuditEntry, AuditIdText
 from services.kernel.wire.model import Moment, PageQuery, Wire
 
 COLLECTION = r"anvil_idempotency_[0-9a-f]{16}"
@@ -90,19 +90,23 @@ class Settled(Wire):
     audit_id: str
 
 
-# Ingress to coordinator: `if_version` is what If-Match said.
+# Ingress to coordinator. `if_version` is what If-Match said, `audit_id` the caller's own fresh id, so that asking again
+# finds itself applied.
 
 
 class NoteAs(Note):
     if_version: str
+    audit_id: AuditIdText
     actor: str
 
 
 class ReleaseRowAs(ReleaseRow):
     if_version: str
+    audit_id: AuditIdText
     actor: str
 
 
 class CompleteRowAs(CompleteRow):
     if_version: str
+    audit_id: AuditIdText
     actor: str
