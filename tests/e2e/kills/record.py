@@ -5,7 +5,6 @@ Pure but for the reading.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 
 from tests.history.queue_order import Ran
@@ -44,13 +43,12 @@ def those(effects: Sequence[Effect], what: str) -> list[str]:
     return [effect.run for effect in effects if effect.what == what]
 
 
-def stretches(project: str, effects: Sequence[Effect]) -> Iterator[Ran]:
-    """Every stretch of lines of one run. A moment is a line's place in the file.
-
-    A run that goes on after another has written a line, or that begins again, has two.
-    """
-    place = 0
-    for run, lines in groupby(effects, key=lambda effect: effect.run):
-        ended = place + len(list(lines))
-        yield Ran(project=project, run_id=run, began=place, ended=ended)
-        place = ended
+def lives(project: str, effects: Sequence[Effect]) -> Iterator[Ran]:
+    """Each time that a run's commands began, until the last line that they wrote. A moment is a place in the file."""
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for place, effect in enumerate(effects):
+        of_run = spans.setdefault(effect.run, [])
+        began = place if effect.what == "begin" or not of_run else of_run.pop()[0]
+        of_run.append((began, place + 1))
+    for run, of_run in spans.items():
+        yield from (Ran(project=project, run_id=run, began=began, ended=ended) for began, ended in of_run)

@@ -18,18 +18,11 @@ ALIVE = 4
 class Site:
     """`record` is the ground truth, one line an effect; `marks` is what each commit's commands write."""
 
-    workplace: Workplace
+    project: str
+    secret: str = field(repr=False)
     record: Path
     marks: Mapping[str, str]
     pushes: tuple[Push, ...] = field(repr=False)
-
-    @property
-    def project(self) -> str:
-        return self.workplace.project
-
-    @property
-    def secret(self) -> str:
-        return self.workplace.secret
 
     @classmethod
     async def make(cls, api: Api, project: str, *, folder: Path, pushes: int) -> Self:
@@ -38,7 +31,8 @@ class Site:
         effects = Effects(folder / "record")
         shas = {workplace.commit(_noting(f"{project}-{number}", effects)): number for number in range(pushes)}
         return cls(
-            workplace=workplace,
+            project=project,
+            secret=workplace.secret,
             record=effects.file,
             marks={sha: f"{project}-{number}" for sha, number in shas.items()},
             pushes=tuple(workplace.push(sha, delivery_id=f"{project}-push-{number}") for sha, number in shas.items()),

@@ -92,10 +92,10 @@ def _in_order(evidence: Evidence) -> Iterator[str]:
     for site, effects in evidence.effects.items():
         accepted = list(_accepted(evidence, site))
         known = {each.run_id for each in accepted}
-        unseen = {each.run_id for each in record.stretches(site.project, effects)} - known
+        unseen = {each.run_id for each in record.lives(site.project, effects)} - known
         # A run by hand that waited for too short a time to be seen waiting.
         by_hand = {run for each in evidence.load.asked[site] if each.push is None for run in each.runs}
-        ran = [each for each in record.stretches(site.project, effects) if each.run_id not in unseen & by_hand]
+        ran = [each for each in record.lives(site.project, effects) if each.run_id not in unseen & by_hand]
         yield from queue_order.violations(accepted, ran)
 
 
