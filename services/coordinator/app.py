@@ -14,6 +14,9 @@ from services.coordinator.deliveries import Deliveries
 from services.coordinator.directory import Directory
 from services.coordinator.dispatch import Dispatcher
 from services.coordinator.index import RunDocuments
+from services.coordinator.ledger.backend import Backend
+from services.coordinator.ledger.ledger import Ledger
+from services.coordinator.ledger.readiness import Readiness
 from services.coordinator.logs import Logs
 from services.coordinator.projects import Projects
 from services.coordinator.reconcile import Reconciler
@@ -41,9 +44,9 @@ async def _stays_open() -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """What the coordinator needs of the world outside it. `keys` are the issuer's.
+    """What the coordinator needs of the world outside it. `keys` are the issuer's; without a `ledger` there is none.
 
-    `close` lets the store and the task queue go; it is called once, when nothing more is asked of them.
+    `close` lets the stores and the task queue go; it is called once, when nothing more is asked of them.
     """
 
     store: Store
@@ -51,11 +54,13 @@ class World:
     keys: Keys
     clock: Clock
     ids: Ids
+    ledger: Backend | None = None
     close: Callable[[], Awaitable[None]] = _stays_open
 
 
 def create(settings: CoordinatorSettings, world: World) -> Starlette:
     background = Background(world.clock)
+    readiness = _readiness(world, _ledger(settings, world))
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncGenerator[None]:
@@ -63,15 +68,11 @@ def create(settings: CoordinatorSettings, world: World) -> Starlette:
         await background.drain()
         await world.close()
 
-    async def ready() -> None:
-        # Any id will do: that there is no such document is an answer too.
-        await world.store.get([PROJECTS.ref("ready")], fields=("schema",))
-
     return application(
         service=SERVICE,
         served=_routes(settings, world, background).served(),
         guard=_guard(settings, world),
-        ready=ready,
+        ready=readiness.check,
         lifespan=lifespan,
         clock=world.clock,
         ids=world.ids,
@@ -103,6 +104,20 @@ def _routes(settings: CoordinatorSettings, world: World, background: Background)
         reconciler=reconciler,
         sweeper=Sweeper(store, reconciler, clock=clock, ids=ids),
     )
+
+
+def _ledger(settings: CoordinatorSettings, world: World) -> Ledger | None:
+    if world.ledger is None:
+        return None
+    return world.ledger.ledger(namespace=settings.namespace, clock=world.clock, ids=world.ids)
+
+
+def _readiness(world: World, ledger: Ledger | None) -> Readiness:
+    async def state() -> None:
+        # Any id will do: that there is no such document is an answer too.
+        await world.store.get([PROJECTS.ref("ready")], fields=("schema",))
+
+    return Readiness(state=state, ledger=None if ledger is None else ledger.probe, clock=world.clock)
 
 
 def _guard(settings: CoordinatorSettings, world: World) -> ServiceGuard:

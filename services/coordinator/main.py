@@ -4,8 +4,10 @@ Alone reads the environment and chooses adapters. What they hold is let go when 
 """
 
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 
 import httpx2
@@ -13,6 +15,7 @@ from starlette.applications import Starlette
 
 from services.coordinator.app import SERVICE, World, create
 from services.coordinator.layout import INDEXES
+from services.coordinator.ledger.backend import Backend, Opening, open_backend, opening
 from services.coordinator.settings import CoordinatorSettings
 from services.kernel import log
 from services.kernel.adapters.clock import SystemClock, SystemIds
@@ -21,7 +24,7 @@ from services.kernel.adapters.local_tasks import LocalTasks
 from services.kernel.adapters.minting import minter
 from services.kernel.adapters.sqlite import SqliteStore
 from services.kernel.client import Client
-from services.kernel.ports import Clock, Store, Target, TaskQueue
+from services.kernel.ports import Clock, Index, Store, Target, TaskQueue
 from services.kernel.settings import SettingsError, load_or_exit, or_exit
 
 
@@ -42,34 +45,81 @@ def _world(settings: CoordinatorSettings) -> World:
         keys=Jwks(settings.jwks_url, clock=clock),
         clock=clock,
         ids=SystemIds(),
+        ledger=_ledger(settings, clock, open_until_the_end),
         close=open_until_the_end.aclose,
     )
 
 
 def _firestore(settings: CoordinatorSettings, clock: Clock, opened: AsyncExitStack) -> Store:
+    return _firestore_database(settings, "firestore_database", INDEXES, clock=clock, opened=opened)
+
+
+def _firestore_database(
+    settings: CoordinatorSettings, setting: str, indexes: Sequence[Index], *, clock: Clock, opened: AsyncExitStack
+) -> Store:
     # Google's libraries are not there where the local stack does without them.
     from services.kernel.adapters import firestore_database
     from services.kernel.adapters.firestore import FirestoreStore
 
     emulator = firestore_database.emulator(os.environ, environment=settings.environment)
-    project, database = settings.needed("google_project"), settings.firestore_database
+    project, database = settings.needed("google_project"), settings.needed(setting)
     try:
         found = firestore_database.Database(project=project, id=database, emulator=emulator)
     except ValueError as error:
-        variables = f"{settings.variable('google_project')}, {settings.variable('firestore_database')}"
+        variables = f"{settings.variable('google_project')}, {settings.variable(setting)}"
         raise SettingsError(f"{variables}: {error}") from error
-    store = FirestoreStore(found, namespace=settings.namespace, indexes=INDEXES, clock=clock)
+    store = FirestoreStore(found, namespace=settings.namespace, indexes=indexes, clock=clock)
     opened.push_async_callback(store.close)
     return store
 
 
 def _sqlite(settings: CoordinatorSettings, clock: Clock, opened: AsyncExitStack) -> Store:
-    path = Path(settings.needed("sqlite_path"))
+    return _sqlite_file(settings, Path(settings.needed("sqlite_path")), INDEXES, clock=clock, opened=opened)
+
+
+def _sqlite_file(
+    settings: CoordinatorSettings, path: Path | None, indexes: Sequence[Index], *, clock: Clock, opened: AsyncExitStack
+) -> Store:
     executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sqlite")
-    store = SqliteStore(path, namespace=settings.namespace, indexes=INDEXES, executor=executor, clock=clock)
+    store = SqliteStore(path, namespace=settings.namespace, indexes=indexes, executor=executor, clock=clock)
     opened.callback(store.close)
     opened.callback(executor.shutdown)
     return store
+
+
+def _ledger(settings: CoordinatorSettings, clock: Clock, opened: AsyncExitStack) -> Backend | None:
+    told = opening(
+        environment=settings.environment, namespace=settings.namespace, clock=clock, variables=dict(os.environ)
+    )
+    own = {
+        "firestore": partial(_firestore_ledger, settings),
+        "sqlite": partial(_sqlite_ledger, settings),
+        "memory": partial(_memory_ledger, settings),
+    }
+    backend = open_backend(settings.ledger, told, own=own, setting=settings.variable("ledger"))
+    if backend is not None:
+        opened.push_async_callback(backend.close)
+    return backend
+
+
+def _firestore_ledger(settings: CoordinatorSettings, told: Opening) -> Backend:
+    setting = "firestore_database" if settings.ledger_database is None else "ledger_database"
+    opened = AsyncExitStack()
+    store = _firestore_database(settings, setting, told.indexes, clock=told.clock, opened=opened)
+    return Backend(name="firestore", store=store, durable=True, close=opened.aclose)
+
+
+def _sqlite_ledger(settings: CoordinatorSettings, told: Opening) -> Backend:
+    opened = AsyncExitStack()
+    path = Path(settings.needed("sqlite_path"))
+    store = _sqlite_file(settings, path, told.indexes, clock=told.clock, opened=opened)
+    return Backend(name="sqlite", store=store, durable=True, close=opened.aclose)
+
+
+def _memory_ledger(settings: CoordinatorSettings, told: Opening) -> Backend:
+    opened = AsyncExitStack()
+    store = _sqlite_file(settings, None, told.indexes, clock=told.clock, opened=opened)
+    return Backend(name="memory", store=store, durable=False, close=opened.aclose)
 
 
 def _cloud_tasks(settings: CoordinatorSettings, clock: Clock, opened: AsyncExitStack) -> TaskQueue:

@@ -28,7 +28,7 @@ NEEDED: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "local": ("tasks_url", "tasks_audience"),
 }
-"""Which settings a choice of a store or a task queue cannot do without."""
+"""Which settings a choice of a store, a ledger or a task queue cannot do without."""
 
 
 class CoordinatorSettings(ServiceSettings):
@@ -42,6 +42,14 @@ class CoordinatorSettings(ServiceSettings):
     """The Firestore database's id."""
     sqlite_path: Path | None = None
     """The file of the `sqlite` store, which needs it."""
+    ledger: Annotated[str, DevOnly(("sqlite", "memory"))] = "none"
+    """Where the ledger is: `none`, `firestore`, `sqlite`, `memory`, or [one of another's](ledger.md#the-seam)."""
+    ledger_database: str | None = None
+    """The Firestore database of the ledger, if not the store's."""
+    ledger_service: str = Field(default="anvil", min_length=1)
+    """What the deployment is called outside: a part of what a row's name is made from. It never changes."""
+    ledger_ttl_seconds: int = Field(default=604_800, ge=60, le=31_536_000)
+    """How long a completed row is replayed, where its operation does not say."""
     tasks: Annotated[Literal["local", "cloud_tasks"], DevOnly(("local",))] = "cloud_tasks"
     """Which task queue tells runners of runs."""
     coordinator_queue: str | None = Field(default=None, pattern=QUEUE)
@@ -85,8 +93,8 @@ class CoordinatorSettings(ServiceSettings):
     def _whole(self) -> Self:
         lacks = [
             f"{self.variable(name)}: needed for {chosen}"
-            for chosen in (self.store, self.tasks)
-            for name in NEEDED[chosen]
+            for chosen in dict.fromkeys((self.store, self.tasks, self.ledger))
+            for name in NEEDED.get(chosen, ())
             if getattr(self, name) is None
         ]
         if lacks:

@@ -25,12 +25,13 @@ class SqliteStore:
     """Documents of one deployment namespace; several may share a file.
 
     A version is a commit's time in microseconds, moved on where the clock stands still or goes back, so that none ever
-    recurs in a file. `get` and `query` refuse names and values that no document could have, with `Invalid`.
+    recurs in a file. `get` and `query` refuse names and values that no document could have, with `Invalid`. Without a
+    path the documents are in memory, which an executor of one thread shares out.
     """
 
     def __init__(
         self,
-        path: Path,
+        path: Path | None,
         *,
         namespace: str,
         indexes: Sequence[Index],

@@ -25,9 +25,14 @@ BUSY_WAIT = timedelta(seconds=2)
 
 
 class SqliteFile:
-    """The file at `path`; `prepare` runs once on each new connection, outside any transaction."""
+    """The file at `path`, or memory without one, which is as old as its connection and needs an executor of one thread.
 
-    def __init__(self, path: Path, *, executor: Executor, prepare: Job[None], busy_wait: timedelta = BUSY_WAIT) -> None:
+    `prepare` runs once on each new connection, outside any transaction.
+    """
+
+    def __init__(
+        self, path: Path | None, *, executor: Executor, prepare: Job[None], busy_wait: timedelta = BUSY_WAIT
+    ) -> None:
         self._path = path
         self._executor = executor
         self._prepare = prepare
@@ -85,7 +90,10 @@ class SqliteFile:
 
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            self._path, timeout=self._busy_wait.total_seconds(), isolation_level=None, check_same_thread=False
+            self._path or ":memory:",
+            timeout=self._busy_wait.total_seconds(),
+            isolation_level=None,
+            check_same_thread=False,
         )
         try:
             with _alone(self._path):
@@ -99,8 +107,11 @@ class SqliteFile:
 
 
 @contextmanager
-def _alone(path: Path) -> Generator[None]:
+def _alone(path: Path | None) -> Generator[None]:
     """One opener at a time: two that turn a new file to the write-ahead log together meet a lock that does not wait."""
+    if path is None:
+        yield
+        return
     with path.with_name(f"{path.name}-open").open("ab") as gate:
         fcntl.flock(gate, fcntl.LOCK_EX)
         yield
