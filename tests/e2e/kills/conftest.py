@@ -100,6 +100,6 @@ async def _in_disorder(running: CloudStack) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     report = config.stash.get(_REPORT, None)
     if report is not None and report.rounds:
-        terminalreporter.section("kills")
+        terminalreporter.section(f"kills, seed {SEED}")
         for line in report.lines():
             terminalreporter.write_line(line)

@@ -52,7 +52,11 @@ async def storm(scene: Scene, sites: Sequence[Site], watch: Watch, *, turn: int)
     return load, tuple(task.result() for task in striking)
 
 
-@pytest.mark.parametrize("turn", range(len(STRIKES)))
+def _named(turn: int) -> str:
+    return ", ".join(f"{each.victim} {each.how}" for each in STRIKES[turn])
+
+
+@pytest.mark.parametrize("turn", range(len(STRIKES)), ids=lambda turn: f"{turn}: {_named(turn)}")
 async def test_what_was_acknowledged_is_done_once_and_in_order_whoever_is_killed(
     scene: Scene, tmp_path: Path, turn: int
 ) -> None:
@@ -74,5 +78,4 @@ async def test_what_was_acknowledged_is_done_once_and_in_order_whoever_is_killed
 
 
 def _told(found: Sequence[str], *, turn: int) -> str:
-    strikes = "; ".join(str(each) for each in STRIKES[turn])
-    return "\n".join((f"seed {SEED}, turn {turn}: {strikes}", *found))
+    return "\n".join((f"seed {SEED}, turn {turn}", *map(str, STRIKES[turn]), *found))
