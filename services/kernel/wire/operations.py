@@ -1,6 +1,8 @@
 """Messages about approved operations: calls to other systems on which Anvil keeps watch."""
 
+from datetime import timedelta
 from enum import StrEnum
+from typing import Final
 
 from pydantic import Field, JsonValue
 
@@ -8,6 +10,10 @@ from services.kernel.wire.model import Wire
 
 RESULT_CEILING = 819_200
 """Bytes of serialised JSON that a replay can hold (R109)."""
+
+
+LONGEST_EXECUTION: Final = timedelta(minutes=7)
+"""Within which every execution has ended: all its attempts, and what is written before and after them."""
 
 
 class Mode(StrEnum):

@@ -1,0 +1,165 @@
+"""Other systems, as executions reach them: one resolution, one connection an attempt, and what certainly never left."""
+
+import asyncio
+import ssl
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Final, Protocol
+
+import httpx2
+
+from services.coordinator.operations.outcome import Answered, Attempt, Lost, NeverSent
+from services.coordinator.operations.request import Outbound
+from services.kernel import strict_json
+from services.kernel.addresses import Address
+from services.kernel.errors import Unavailable
+from services.kernel.ports import Resolver
+from services.kernel.strict_json import JsonValue, NotStrictJson
+
+RESULT_LIMIT: Final = 5 * 1024 * 1024
+"""Bytes that are read of an answer."""
+
+_RESOLVE_WITHIN: Final = timedelta(seconds=5)
+_CONNECT_WITHIN: Final = timedelta(seconds=5)
+_MOST_ADDRESSES: Final = 4
+_LEAVES = "http11.send_request_headers.started"
+
+
+class TooLate(Exception):
+    """An attempt may not begin any more."""
+
+
+class Caller(Protocol):
+    """Calls other systems. Follows no redirect, uses no proxy, repeats nothing."""
+
+    async def resolve(self, host: str | Address) -> Sequence[Address]:
+        """What the host stands for. Asked once an execution; what was judged is what is called.
+
+        Raises:
+            Unavailable: nothing, or nobody knows.
+        """
+        ...
+
+    async def call(
+        self, request: Outbound, found: Sequence[Address], *, within: timedelta, leaving: Callable[[], None]
+    ) -> Attempt:
+        """One attempt, at one of the addresses; the next is tried only if nothing left for the one before.
+
+        `leaving` is asked right before the first byte of the request; if it raises TooLate, nothing is sent.
+        """
+        ...
+
+
+class Nowhere:
+    """Implements `Caller` where no catalogue is configured."""
+
+    async def resolve(self, host: str | Address) -> Sequence[Address]:
+        raise Unavailable("this deployment calls no other systems")
+
+    async def call(
+        self, request: Outbound, found: Sequence[Address], *, within: timedelta, leaving: Callable[[], None]
+    ) -> Attempt:
+        return NeverSent(why="this deployment calls no other systems")
+
+
+class HttpCaller:
+    """Implements `Caller` over HTTP/1.1. `trust` is whose certificates are believed, for the host's name."""
+
+    def __init__(self, resolver: Resolver, *, trust: ssl.SSLContext) -> None:
+        self._resolver = resolver
+        self._trust = trust
+
+    async def resolve(self, host: str | Address) -> Sequence[Address]:
+        if not isinstance(host, str):
+            return (host,)
+        try:
+            async with asyncio.timeout(_RESOLVE_WITHIN.total_seconds()):
+                return await self._resolver.resolve(host)
+        except TimeoutError as error:
+            raise Unavailable(f"{host} was not resolved in time") from error
+
+    async def call(
+        self, request: Outbound, found: Sequence[Address], *, within: timedelta, leaving: Callable[[], None]
+    ) -> Attempt:
+        attempt: Attempt = NeverSent(why="no address")
+        passage = _Passage(leaving)
+        try:
+            async with asyncio.timeout(within.total_seconds()):
+                for address in found[:_MOST_ADDRESSES]:
+                    attempt = await self._at(address, request, passage, within=within)
+                    if not isinstance(attempt, NeverSent):
+                        break
+        except TimeoutError:
+            return passage.failed("no whole answer in time")
+        return attempt
+
+    async def _at(self, address: Address, request: Outbound, passage: "_Passage", *, within: timedelta) -> Attempt:
+        upstream = request.upstream
+        # A connection of its own: one that was checked for another name must not be used for this one.
+        transport = httpx2.AsyncHTTPTransport(verify=self._trust, trust_env=False, retries=0)
+        timeout = httpx2.Timeout(within.total_seconds(), connect=min(within, _CONNECT_WITHIN).total_seconds())
+        url = httpx2.URL(
+            scheme=upstream.scheme, host=str(address), port=upstream.port, raw_path=request.target.encode()
+        )
+        extensions: dict[str, object] = {"trace": passage.trace}
+        if isinstance(upstream.host, str):
+            extensions["sni_hostname"] = upstream.host
+        try:
+            async with (
+                httpx2.AsyncClient(transport=transport, timeout=timeout, trust_env=False) as http,
+                http.stream(
+                    request.method,
+                    url,
+                    headers=request.headers,
+                    content=request.body,
+                    follow_redirects=False,
+                    extensions=extensions,
+                ) as answer,
+            ):
+                return await _read(answer)
+        except TooLate:
+            return NeverSent(why="too late to begin")
+        except (httpx2.HTTPError, OSError) as error:
+            return passage.failed(type(error).__name__)
+
+
+class _Passage:
+    """Whether any of an attempt's requests has begun to leave."""
+
+    def __init__(self, leaving: Callable[[], None]) -> None:
+        self._leaving = leaving
+        self._left = False
+
+    async def trace(self, event: str, info: object) -> None:
+        if event == _LEAVES:
+            self._leaving()
+            self._left = True
+
+    def failed(self, why: str) -> NeverSent | Lost:
+        return Lost(why=why) if self._left else NeverSent(why=why)
+
+
+async def _read(answer: httpx2.Response) -> Answered:
+    """
+    Raises:
+        httpx2.HTTPError: the rest of it did not come.
+    """
+    if answer.headers.get("Content-Encoding", "identity").lower() != "identity":
+        return Answered(status=answer.status_code, too_long=True)
+    body = bytearray()
+    async for chunk in answer.aiter_raw():
+        body += chunk
+        if len(body) > RESULT_LIMIT:
+            return Answered(status=answer.status_code, too_long=True)
+    result, is_json = _understood(bytes(body))
+    return Answered(status=answer.status_code, result=result, is_json=is_json)
+
+
+def _understood(body: bytes) -> tuple[JsonValue, bool]:
+    """The body as JSON, else as text, and whether it was JSON. An empty one is null."""
+    if not body:
+        return None, True
+    try:
+        return strict_json.parse(body), True
+    except NotStrictJson:
+        return body.decode(errors="replace"), False
