@@ -132,6 +132,10 @@ async def test_every_accepted_run_ends_though_tasks_are_lost_and_a_runner_dies(a
     for number in (1, 2, 3):
         await anvil.sweep(later=seconds(301))  # Each task is lost once: only the one that follows arrives.
         await anvil.sweep(later=seconds(301))
+        told = [
+            task for task in home.tasks.taken if task.target is Target.RUNNER and task.body["run"] == run_id(number)
+        ]
+        assert len({task.name for task in told}) > 1
         await anvil.begin(number)
         if number == 2:
             await anvil.sweep(later=STALE)

@@ -37,10 +37,12 @@ async def test_a_first_acceptance_is_202_and_names_the_run(site: Site) -> None:
 @pytest.mark.req("R84")
 async def test_the_coordinator_gets_the_canonical_payload_and_the_version_that_verified_it(site: Site) -> None:
     site.webhook(version="v7")
-    await site.deliver(BODY, HEADERS)
+    body = json.dumps(push(pusher={"email": "ada@in.the.body"})).encode()
+    await site.deliver(body, signed(body))
     [accepted] = site.coordinator.accepted
     assert accepted.webhook_version == "v7"
     assert (accepted.canonical.branch, accepted.canonical.commit_sha) == ("main", SHA)
+    assert "ada@in.the.body" not in accepted.model_dump_json()
 
 
 async def test_a_form_is_a_delivery_too(site: Site) -> None:

@@ -67,6 +67,7 @@ class TestCancel:
         assert scene.project == project(executable(2))
         assert scene.successor == replace(run(2), timers=Timers(dispatch=NOW, index=EARLIER))
 
+    @pytest.mark.inv("Q15")
     def test_a_pending_run_leaves_quietly(self) -> None:
         scene = cancel(Scene(project=project(entry(2), entry(3), active=active()), run=run(2), successor=run(3)))
 
