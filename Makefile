@@ -12,7 +12,7 @@ SOAK_MARK := ^ *(@|pytestmark = )pytest\.mark\.soak
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test soak check format docs trace clean
+.PHONY: help demo up test soak mutants check format docs trace clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +28,9 @@ test: $(VENV)/.dev ## Run the tests (ARGS="-k queue" narrows them)
 
 soak: $(VENV)/.dev ## Run the tests that take minutes
 	@if grep -rqE '$(SOAK_MARK)' tests; then $(BIN)/pytest -m soak $(ARGS); else echo "soak: no test is marked soak"; fi
+
+mutants: $(VENV)/.dev ## Plant bugs in copies of the sources, and see that each is caught (ARGS=name)
+	$(BIN)/python -m tests.mutants $(ARGS)
 
 check: $(VENV)/.dev ## Lint, formatting, types (mypy and pyright, strict) and the layers
 	$(BIN)/ruff check .
