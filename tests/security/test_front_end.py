@@ -8,6 +8,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import Message, Scope
 
 from services.local.doubles.front_end import FrontEnd, Policy
 from services.local.doubles.upstream import Upstream
@@ -118,3 +119,25 @@ async def test_an_instance_that_is_gone_is_passed_over_and_without_any_the_front
         async with served(Upstream(gone, http=http)) as (front,):
             answer = await http.get(front)
     assert (answer.status_code, answer.text) == (503, "Service Unavailable")
+
+
+async def test_a_caller_that_leaves_before_its_request_is_whole_is_answered_nothing() -> None:
+    sent: list[Message] = []
+
+    async def leaves() -> Message:
+        return {"type": "http.disconnect"}
+
+    async def answered(message: Message) -> None:
+        sent.append(message)
+
+    scope: Scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/",
+        "raw_path": b"/",
+        "query_string": b"",
+        "headers": [(b"content-length", b"4")],
+    }
+    async with httpx2.AsyncClient(trust_env=False) as http, served(instance("one")) as (url,):
+        await Upstream(url, http=http)(scope, leaves, answered)
+    assert sent == []

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 import httpx2
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
@@ -54,6 +54,8 @@ class Upstream:
         )
         try:
             answer = await self._http.send(outgoing, stream=True)
+        except ClientDisconnect:
+            return
         except (httpx2.ReadError, httpx2.WriteError, httpx2.RemoteProtocolError):
             await self._unavailable(request.scope, request.receive, send)
             return
