@@ -12,7 +12,7 @@ SOAK_MARK := ^ *(@|pytestmark = )pytest\.mark\.soak
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test soak mutants check format docs trace clean
+.PHONY: help demo up test soak mutants check format docs compare trace clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ format: $(VENV)/.dev ## Format the sources
 
 docs: $(VENV)/.dev ## Write the pages that are made from the code (docs/configuration.md)
 	$(BIN)/python -m tests.documents
+
+compare: $(VENV)/.services ## Run the ledger and a peer's side by side, and write down what each did (installs the peer in a scratch folder)
+	$(BIN)/python -m bench.idempotency
 
 trace: $(VENV)/.dev ## Show which requirements are proven and by which test (RECORD=1 records new ones)
 	$(BIN)/python -m tests.trace $(if $(RECORD),--record)
