@@ -2,13 +2,14 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from starlette.applications import Starlette
 
 from services.coordinator.actors import Actors
 from services.coordinator.attempts import Attempts
+from services.coordinator.audit import Audit
 from services.coordinator.background import Background
 from services.coordinator.deliveries import Deliveries
 from services.coordinator.directory import Directory
@@ -18,6 +19,11 @@ from services.coordinator.ledger.backend import Backend
 from services.coordinator.ledger.ledger import Ledger
 from services.coordinator.ledger.readiness import Readiness
 from services.coordinator.logs import Logs
+from services.coordinator.operations import catalogue
+from services.coordinator.operations.credentials import Credentials
+from services.coordinator.operations.model import Catalogue
+from services.coordinator.operations.operations import Deployment, Operations
+from services.coordinator.operations.upstream import Caller, Nowhere
 from services.coordinator.projects import Projects
 from services.coordinator.reconcile import Reconciler
 from services.coordinator.records.project import PROJECTS
@@ -46,7 +52,8 @@ async def _stays_open() -> None:
 class World:
     """What the coordinator needs of the world outside it. `keys` are the issuer's; without a `ledger` there is none.
 
-    `close` lets the stores and the task queue go; it is called once, when nothing more is asked of them.
+    `catalogue` is of the operations that may be executed, and `upstream` reaches the systems that they call. `close`
+    lets the stores and the task queue go; it is called once, when nothing more is asked of them.
     """
 
     store: Store
@@ -55,17 +62,22 @@ class World:
     clock: Clock
     ids: Ids
     ledger: Backend | None = None
+    catalogue: Catalogue = catalogue.NONE
+    upstream: Caller = field(default_factory=Nowhere)
     close: Callable[[], Awaitable[None]] = _stays_open
 
 
 def create(settings: CoordinatorSettings, world: World) -> Starlette:
     background = Background(world.clock)
-    readiness = _readiness(world, _ledger(settings, world))
+    ledger, audit = _ledger(settings, world), Audit(world.store, clock=world.clock, ids=world.ids)
+    operations = _operations(settings, world, ledger, audit)
+    readiness = _readiness(world, ledger)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncGenerator[None]:
         yield
         await background.drain()
+        await operations.drain()
         await world.close()
 
     return application(
@@ -110,6 +122,24 @@ def _ledger(settings: CoordinatorSettings, world: World) -> Ledger | None:
     if world.ledger is None:
         return None
     return world.ledger.ledger(namespace=settings.namespace, clock=world.clock, ids=world.ids)
+
+
+def _operations(settings: CoordinatorSettings, world: World, ledger: Ledger | None, audit: Audit) -> Operations:
+    deployment = Deployment(
+        service=settings.ledger_service,
+        environment=settings.environment,
+        allow_local=settings.allow_local_upstreams,
+    )
+    return Operations(
+        world.catalogue,
+        deployment=deployment,
+        caller=world.upstream,
+        credentials=Credentials(settings.credentials_dir),
+        ledger=ledger,
+        trail=audit,
+        clock=world.clock,
+        ids=world.ids,
+    )
 
 
 def _readiness(world: World, ledger: Ledger | None) -> Readiness:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
@@ -16,16 +17,21 @@ from starlette.applications import Starlette
 from services.coordinator.app import SERVICE, World, create
 from services.coordinator.layout import INDEXES
 from services.coordinator.ledger.backend import Backend, Opening, open_backend, opening
+from services.coordinator.operations import catalogue
+from services.coordinator.operations.model import Catalogue
+from services.coordinator.operations.upstream import HttpCaller
 from services.coordinator.settings import CoordinatorSettings
 from services.kernel import log
 from services.kernel.adapters.clock import SystemClock, SystemIds
 from services.kernel.adapters.jwks import Jwks
 from services.kernel.adapters.local_tasks import LocalTasks
 from services.kernel.adapters.minting import minter
+from services.kernel.adapters.resolver import SystemResolver
 from services.kernel.adapters.sqlite import SqliteStore
 from services.kernel.client import Client
 from services.kernel.ports import Clock, Index, Store, Target, TaskQueue
 from services.kernel.settings import SettingsError, load_or_exit, or_exit
+from services.kernel.strict_yaml import Refused
 
 
 def application() -> Starlette:
@@ -46,8 +52,32 @@ def _world(settings: CoordinatorSettings) -> World:
         clock=clock,
         ids=SystemIds(),
         ledger=_ledger(settings, clock, open_until_the_end),
+        catalogue=_catalogue(settings),
+        upstream=HttpCaller(SystemResolver(), trust=httpx2.create_ssl_context(trust_env=False)),
         close=open_until_the_end.aclose,
     )
+
+
+def _catalogue(settings: CoordinatorSettings) -> Catalogue:
+    """
+    Raises:
+        SettingsError: the file cannot be read, is not a catalogue, or needs credentials that there are none of.
+    """
+    setting, path = settings.variable("operations_file"), settings.operations_file
+    if path is None:
+        return catalogue.NONE
+    try:
+        found = catalogue.parse(
+            path.read_bytes(),
+            replay_ttl=timedelta(seconds=settings.ledger_ttl_seconds),
+            allow_local=settings.allow_local_upstreams,
+        )
+    except (OSError, Refused) as error:
+        raise SettingsError(f"{setting}: {path}: {error}") from error
+    for operation in found.operations.values():
+        if operation.credential is not None and settings.credentials_dir is None:
+            raise SettingsError(f"{settings.variable('credentials_dir')}: needed for operation {operation.id}")
+    return found
 
 
 def _firestore(settings: CoordinatorSettings, clock: Clock, opened: AsyncExitStack) -> Store:

@@ -50,6 +50,12 @@ class CoordinatorSettings(ServiceSettings):
     """What the deployment is called outside: a part of what a row's name is made from. It never changes."""
     ledger_ttl_seconds: int = Field(default=604_800, ge=60, le=31_536_000)
     """How long a completed row is replayed, where its operation does not say."""
+    operations_file: Path | None = None
+    """The [catalogue](operations.md) of operations that may be executed; without one there are none."""
+    credentials_dir: Path | None = None
+    """The folder with a file for each credential profile of the catalogue. Needed where one is named."""
+    allow_local_upstreams: Annotated[bool, DevOnly()] = False
+    """Whether operations may call hosts that are not public, and by `http`."""
     tasks: Annotated[Literal["local", "cloud_tasks"], DevOnly(("local",))] = "cloud_tasks"
     """Which task queue tells runners of runs."""
     coordinator_queue: str | None = Field(default=None, pattern=QUEUE)
