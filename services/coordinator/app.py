@@ -105,12 +105,13 @@ def _routes(settings: CoordinatorSettings, world: World, background: Background)
         store, actors, reconciler, dispatcher, directory, background, clock=clock, ids=ids, numbers=numbers
     )
     refusals = Refusals(store, directory, clock=clock, ids=ids)
+    audit = Audit(store, clock=clock, ids=ids)
     return Routes(
-        projects=Projects(store, actors, directory, clock=clock, ids=ids, numbers=numbers),
-        webhooks=Webhooks(actors, directory, deliveries, refusals, clock=clock),
+        projects=Projects(store, actors, directory, audit, clock=clock, ids=ids, numbers=numbers),
+        webhooks=Webhooks(actors, directory, deliveries, refusals, audit, clock=clock),
         refusals=refusals,
         deliveries=deliveries,
-        runs=Runs(store, actors, scenes, reconciler, directory, logs, clock=clock, ids=ids, numbers=numbers),
+        runs=Runs(store, actors, scenes, reconciler, directory, logs, audit, clock=clock, ids=ids, numbers=numbers),
         attempts=Attempts(store, scenes, reconciler, dispatcher, clock=clock, ids=ids, numbers=numbers),
         logs=logs,
         reconciler=reconciler,

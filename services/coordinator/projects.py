@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from services.coordinator import paging, views
 from services.coordinator.actors import Actors, Decision, View
+from services.coordinator.audit import Audit
 from services.coordinator.directory import Directory
 from services.coordinator.layout import PROJECTS_BY_AGE
 from services.coordinator.records.project import PROJECTS, SLUGS, Project, SlugClaim
@@ -15,6 +16,7 @@ from services.kernel.errors import AlreadyExists, Ambiguous, Contended, NotFound
 from services.kernel.ids import ProjectId, Slug
 from services.kernel.ports import Clock, Ids, Query, Snapshot, Store, Write
 from services.kernel.wire import projects as wire
+from services.kernel.wire.audit import Act
 from services.kernel.wire.internal import CreateProject, PatchProject, ProjectsQuery
 from services.kernel.wire.model import Page
 
@@ -23,11 +25,20 @@ _TRIES = 3
 
 class Projects:
     def __init__(
-        self, store: Store, actors: Actors, directory: Directory, *, clock: Clock, ids: Ids, numbers: Numbers
+        self,
+        store: Store,
+        actors: Actors,
+        directory: Directory,
+        audit: Audit,
+        *,
+        clock: Clock,
+        ids: Ids,
+        numbers: Numbers,
     ) -> None:
         self._store = store
         self._actors = actors
         self._directory = directory
+        self._audit = audit
         self._clock = clock
         self._ids = ids
         self._numbers = numbers
@@ -51,6 +62,7 @@ class Projects:
         writes = [
             SLUGS.create(project.slug, claim, ids=self._ids),
             PROJECTS.create(project.project_id, project, ids=self._ids),
+            self._audit.entry(command.actor, Act.PROJECT_CREATE, _target(project)),
         ]
         for _ in range(_TRIES):
             try:
@@ -88,7 +100,7 @@ class Projects:
         return paging.page(found, _shown, size=query.page_size, field="created_at")
 
     async def patch(self, slug: str, command: PatchProject) -> wire.Project:
-        """Change the given fields.
+        """Change the given fields; what is so already is written nowhere.
 
         Raises:
             NotFound: there is no such project.
@@ -96,19 +108,23 @@ class Projects:
         given = command.model_dump(exclude_none=True, exclude={"actor"}, by_alias=False)
 
         def rule(view: View) -> Decision[Project]:
-            changed = replace(view.project.value, **given)
-            return Decision(answer=changed, project=changed)
+            before = view.project.value
+            changed = replace(before, **given)
+            if changed == before:
+                return Decision(answer=before)
+            entry = self._audit.entry(command.actor, Act.PROJECT_CHANGE, _target(before))
+            return Decision(answer=changed, project=changed, writes=(entry,))
 
         return views.project(await self._directory.at(slug, lambda project_id: self._actors.decide(project_id, rule)))
 
-    async def delete(self, slug: str) -> None:
+    async def delete(self, slug: str, *, actor: str) -> None:
         """Delete a project and free its slug. Its runs and deliveries stay until their time is over, shown to nobody.
 
         Raises:
             NotFound: there is no such project.
             ProjectBusy: it has open runs.
         """
-        await self._directory.at(slug, self._delete)
+        await self._directory.at(slug, lambda project_id: self._delete(project_id, actor))
 
     async def queue(self, slug: str) -> wire.Queue:
         """
@@ -127,7 +143,7 @@ class Projects:
             capacity=self._numbers.queue_cap,
         )
 
-    async def _delete(self, project_id: ProjectId) -> None:
+    async def _delete(self, project_id: ProjectId, actor: str) -> None:
         project = await self._actors.read(project_id)
         needed = [SLUGS.ref(project.slug), REFUSALS.ref(project_id)]
 
@@ -136,7 +152,7 @@ class Projects:
             if project.active is not None or project.queue:
                 holder = "none" if project.active is None else project.active.run_id
                 raise ProjectBusy(f"{project.slug} has {len(project.queue)} queued runs; the lock's holder: {holder}")
-            writes: list[Write] = []
+            writes: list[Write] = [self._audit.entry(actor, Act.PROJECT_DELETE, _target(project))]
             if (claim := view.held(SLUGS, project.slug)) is not None:
                 writes.append(SLUGS.delete(project.slug, at=claim.version))
             if (counted := view.held(REFUSALS, project_id)) is not None:
@@ -152,6 +168,10 @@ class Projects:
         refs = [PROJECTS.ref(claim.value.project_id) for claim in claims if claim is not None]
         shown = [_shown(snapshot) for snapshot in await self._store.get(refs) if snapshot is not None]
         return tuple(sorted(shown, key=lambda project: project.created_at, reverse=True))
+
+
+def _target(project: Project) -> str:
+    return f"projects/{project.slug}"
 
 
 def _shown(snapshot: Snapshot) -> wire.Project:

@@ -18,6 +18,7 @@ from services.kernel.wire import internal
 from services.kernel.wire import projects as project_wire
 from services.kernel.wire import runs as run_wire
 from services.kernel.wire import webhooks as webhook_wire
+from services.kernel.wire.audit import Actor
 from services.kernel.wire.model import Empty, Page, PageQuery
 
 
@@ -104,8 +105,8 @@ class Routes:
     async def _patch_project(self, call: Call[internal.PatchProject]) -> project_wire.Project:
         return await self.projects.patch(call.path["project"], call.body)
 
-    async def _delete_project(self, call: Call[Empty]) -> Empty:
-        await self.projects.delete(call.path["project"])
+    async def _delete_project(self, call: Call[Actor]) -> Empty:
+        await self.projects.delete(call.path["project"], actor=call.body.actor)
         return Empty()
 
     async def _get_queue(self, call: Call[Empty]) -> project_wire.Queue:
@@ -124,7 +125,7 @@ class Routes:
         return await self.runs.log(RunId(call.path["run"]), after=call.body.after)
 
     async def _cancel_run(self, call: Call[run_wire.CancelRun]) -> run_wire.RunView:
-        return await self.runs.cancel(RunId(call.path["run"]))
+        return await self.runs.cancel(RunId(call.path["run"]), actor=call.body.actor)
 
     async def _list_webhooks(self, call: Call[Empty]) -> Page[webhook_wire.Webhook]:
         return await self.webhooks.page(call.path["project"])
@@ -138,8 +139,8 @@ class Routes:
     async def _replace_secret(self, call: Call[webhook_wire.ReplaceSecret]) -> webhook_wire.Webhook:
         return await self.webhooks.replace_secret(call.path["project"], call.path["provider"], call.body)
 
-    async def _delete_webhook(self, call: Call[Empty]) -> Empty:
-        await self.webhooks.delete(call.path["project"], call.path["provider"])
+    async def _delete_webhook(self, call: Call[Actor]) -> Empty:
+        await self.webhooks.delete(call.path["project"], call.path["provider"], actor=call.body.actor)
         return Empty()
 
     async def _list_deliveries(self, call: Call[delivery_wire.DeliveryQuery]) -> Page[delivery_wire.Delivery]:

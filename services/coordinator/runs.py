@@ -2,6 +2,7 @@
 
 from services.coordinator import paging, views
 from services.coordinator.actors import Actors, Decision, View
+from services.coordinator.audit import Audit
 from services.coordinator.directory import Directory
 from services.coordinator.layout import RUNS_OF_PROJECT
 from services.coordinator.logs import Logs
@@ -19,6 +20,7 @@ from services.kernel.errors import NotFound
 from services.kernel.ids import ProjectId, RunId, keyed_run_id
 from services.kernel.ports import Clock, Ids, Op, Query, Snapshot, Store, Where, Write
 from services.kernel.wire import runs as wire
+from services.kernel.wire.audit import Act
 from services.kernel.wire.model import Page, PageQuery
 
 
@@ -31,6 +33,7 @@ class Runs:
         reconciler: Reconciler,
         directory: Directory,
         logs: Logs,
+        audit: Audit,
         *,
         clock: Clock,
         ids: Ids,
@@ -42,6 +45,7 @@ class Runs:
         self._reconciler = reconciler
         self._directory = directory
         self._logs = logs
+        self._audit = audit
         self._clock = clock
         self._ids = ids
         self._numbers = numbers
@@ -78,7 +82,7 @@ class Runs:
                 now=self._clock.now(),
                 numbers=self._numbers,
             )
-            writes = self._writes(asked)
+            writes = self._writes(asked, command)
             if asked.ref_event is not None and event is not None and event_id is not None:
                 writes.append(REF_EVENTS.replace(event_id, asked.ref_event, at=event.version, ids=self._ids))
             return Decision(answer=asked.run_id, project=asked.project, writes=tuple(writes))
@@ -86,7 +90,7 @@ class Runs:
         creates = command.source is None
         return await self._actors.decide(project_id, rule, needs=lambda _: wanted, creates=creates)
 
-    async def cancel(self, run_id: RunId) -> wire.RunView:
+    async def cancel(self, run_id: RunId, *, actor: str) -> wire.RunView:
         """Ask for the end of a run; a finished one stays as it is (Q15).
 
         Raises:
@@ -96,7 +100,10 @@ class Runs:
         def rule(scene: Scene) -> tuple[Scene, None]:
             return ending.cancel(scene, now=self._clock.now(), numbers=self._numbers), None
 
-        changed = await self._scenes.change(run_id, rule)
+        def entry() -> Write:
+            return self._audit.entry(actor, Act.RUN_CANCEL, f"runs/{run_id}")
+
+        changed = await self._scenes.change(run_id, rule, entry=entry)
         await self._reconciler.follow(run_id, changed.promoted)
         return await self.show(run_id)
 
@@ -165,5 +172,9 @@ class Runs:
         source = RUNS.load_if(snapshot)
         return None if source is None else source.value.ref_event_id
 
-    def _writes(self, asked: Asked) -> list[Write]:
-        return [] if asked.run is None else [RUNS.create(asked.run_id, asked.run, ids=self._ids)]
+    def _writes(self, asked: Asked, command: wire.AcceptRun) -> list[Write]:
+        if asked.run is None:
+            return []
+        act = Act.RUN_RERUN if command.source else Act.RUN_START
+        entry = self._audit.entry(command.actor, act, f"runs/{asked.run_id}")
+        return [RUNS.create(asked.run_id, asked.run, ids=self._ids), entry]

@@ -36,8 +36,10 @@ class Scenes:
         self._ids = ids
         self._projects: OrderedDict[RunId, ProjectId] = OrderedDict()
 
-    async def change(self, run_id: RunId, rule: Callable[[Scene], tuple[Scene, Answer]]) -> Changed[Answer]:
-        """Apply a rule to a run and commit the difference, all of it or nothing.
+    async def change(
+        self, run_id: RunId, rule: Callable[[Scene], tuple[Scene, Answer]], *, entry: Callable[[], Write] | None = None
+    ) -> Changed[Answer]:
+        """Apply a rule to a run and commit the difference, all of it or nothing; with its `entry` if there is any.
 
         Raises:
             NotFound: there is no such run.
@@ -54,9 +56,11 @@ class Scenes:
             after, answer = rule(stage.scene)
             changed = Changed(answer=answer, scene=after, promoted=_promoted(stage.scene, after))
             writes = stage.difference(after, ids=self._ids)
-            same = after.project == stage.scene.project
+            if after.project == stage.scene.project and not writes:
+                return Decision(answer=changed)
+            written = () if entry is None else (entry(),)
             # The project is written with every change of a run: its version is what fences the run's other writers.
-            return Decision(answer=changed, project=None if same and not writes else after.project, writes=writes)
+            return Decision(answer=changed, project=after.project, writes=(*writes, *written))
 
         return await self._actors.decide(await self._project_of(run_id), decide, needs=needs)
 

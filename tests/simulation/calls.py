@@ -6,6 +6,7 @@ from typing import Literal
 from services.kernel.client import Client
 from services.kernel.runs import Directive, Reason, Status, Verdict
 from services.kernel.wire import internal
+from services.kernel.wire.audit import Actor
 from services.kernel.wire.deliveries import AcceptDelivery, Canonical, DeliveryAnswer
 from services.kernel.wire.internal import CreateProject
 from services.kernel.wire.runs import (
@@ -68,7 +69,7 @@ class Calls:
         await self._as(callers.CONSOLE).call(internal.REPLACE_SECRET, path=_github(slug), body=asked)
 
     async def delete_webhook(self, slug: str) -> None:
-        await self._as(callers.CONSOLE).call(internal.DELETE_WEBHOOK, path=_github(slug))
+        await self._as(callers.CONSOLE).call(internal.DELETE_WEBHOOK, path=_github(slug), body=Actor(actor=ADA))
 
     async def ask_for_run(self, slug: str, run_id: str, *, source: str | None = None, key: str | None = None) -> str:
         asked = AcceptRun(run_id=run_id, source=source, idempotency_key=key, actor=ADA)

@@ -8,6 +8,7 @@ from services.kernel.ids import new_project_id
 from services.kernel.ports import Ids
 from services.kernel.web import Call, Served, route
 from services.kernel.wire import api, internal
+from services.kernel.wire.audit import Actor
 from services.kernel.wire.model import Empty, Page, PageQuery
 from services.kernel.wire.projects import NewProject, Project, ProjectPatch, Queue
 
@@ -67,7 +68,8 @@ class Projects:
         return await self._coordinator.call(internal.PATCH_PROJECT, path=call.path, body=command)
 
     async def _delete(self, call: Call[Empty]) -> Empty:
-        return await self._coordinator.call(internal.DELETE_PROJECT, path=call.path)
+        body = Actor(actor=call.caller.email)
+        return await self._coordinator.call(internal.DELETE_PROJECT, path=call.path, body=body)
 
     async def _queue(self, call: Call[Empty]) -> Queue:
         return await self._coordinator.call(internal.GET_QUEUE, path=call.path)

@@ -19,6 +19,7 @@ from services.kernel.errors import (
 from services.kernel.ports import Ids
 from services.kernel.web import Answer, Call, Served, route
 from services.kernel.wire import api, internal
+from services.kernel.wire.audit import Actor
 from services.kernel.wire.deliveries import Provider
 from services.kernel.wire.model import Empty, Page
 from services.kernel.wire.webhooks import (
@@ -118,7 +119,8 @@ class Webhooks:
 
     async def _delete(self, call: Call[Empty]) -> Empty:
         git_host(call.path["provider"])
-        return await self._coordinator.call(internal.DELETE_WEBHOOK, path=call.path)
+        body = Actor(actor=call.caller.email)
+        return await self._coordinator.call(internal.DELETE_WEBHOOK, path=call.path, body=body)
 
     async def _find(self, project: str, provider: Provider) -> Webhook | None:
         present = await self._coordinator.call(internal.LIST_WEBHOOKS, path={"project": project})

@@ -8,6 +8,7 @@ from typing import Literal
 from services.kernel.client import Client
 from services.kernel.runs import Directive, Reason, Status, Verdict
 from services.kernel.wire import internal
+from services.kernel.wire.audit import Actor
 from services.kernel.wire.deliveries import AcceptDelivery, Canonical, DeliveryAnswer, Provider
 from services.kernel.wire.internal import CreateProject
 from services.kernel.wire.projects import Project, Queue
@@ -104,7 +105,7 @@ class Driver:
         return await self.console.call(internal.PATCH_PROJECT, path={"project": slug}, body=asked)
 
     async def delete_project(self, slug: str = "site") -> None:
-        await self.console.call(internal.DELETE_PROJECT, path={"project": slug})
+        await self.console.call(internal.DELETE_PROJECT, path={"project": slug}, body=Actor(actor=ADA))
 
     async def create_webhook(
         self, slug: str = "site", provider: str = "github", *, version: str = "v1", name: str = "s1"
@@ -124,7 +125,8 @@ class Driver:
         return await self.console.call(internal.REPLACE_SECRET, path=path, body=asked)
 
     async def delete_webhook(self, slug: str = "site") -> None:
-        await self.console.call(internal.DELETE_WEBHOOK, path={"project": slug, "provider": "github"})
+        path = {"project": slug, "provider": "github"}
+        await self.console.call(internal.DELETE_WEBHOOK, path=path, body=Actor(actor=ADA))
 
     async def ask_for_run(
         self,

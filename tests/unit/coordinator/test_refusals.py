@@ -51,7 +51,7 @@ async def test_a_rotation_ends_the_count_without_a_write_of_its_own(
     home.store.forget()
     clock.move(seconds(60))
     await anvil.rotate("v2")
-    assert (await shown(anvil), home.store.committed()) == ({}, [{"projects"}])
+    assert (await shown(anvil), home.store.committed()) == ({}, [{"projects", "audit"}])
 
 
 async def test_a_race_that_is_lost_is_run_again(anvil: Driver, another: Driver, home: Instance) -> None:
@@ -75,4 +75,4 @@ async def test_races_that_are_lost_again_and_again_are_given_up(anvil: Driver, a
 async def test_the_counts_go_with_their_project(anvil: Driver, home: Instance) -> None:
     await tell(anvil)
     await anvil.delete_project()
-    assert home.store.committed()[-1] == {"projects", "slugs", "refusals"}
+    assert home.store.committed()[-1] == {"projects", "slugs", "refusals", "audit"}

@@ -15,6 +15,7 @@ from services.kernel.identity import ServiceGuard, Verifier
 from services.kernel.runs import Kind, Status, Trigger
 from services.kernel.web import Call, Served, application, route
 from services.kernel.wire import internal
+from services.kernel.wire.audit import Actor
 from services.kernel.wire.deliveries import (
     AcceptDelivery,
     Canonical,
@@ -273,7 +274,7 @@ class InMemoryCoordinator:
         stored.version, stored.secret = call.body.version, call.body.secret
         return stored.shown(Provider(call.path["provider"]))
 
-    async def _delete_webhook(self, call: Call[Empty]) -> Empty:
+    async def _delete_webhook(self, call: Call[Actor]) -> Empty:
         del self.webhooks[call.path["project"], call.path["provider"]]
         return Empty()
 

@@ -2,7 +2,7 @@
 
 from services.kernel.endpoint import Audience, Endpoint
 from services.kernel.errors import NotFound, ProjectBusy, SlugTaken
-from services.kernel.wire import projects
+from services.kernel.wire import audit, projects
 from services.kernel.wire.model import Empty, Page, PageQuery, ProjectIdText
 
 
@@ -63,7 +63,7 @@ DELETE_PROJECT = Endpoint(
     method="DELETE",
     path="/v1/projects/{project}",
     summary="Delete a project without open runs",
-    request=Empty,
+    request=audit.Actor,
     response=Empty,
     audience=Audience.CONSOLE,
     status=204,

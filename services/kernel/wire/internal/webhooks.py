@@ -2,7 +2,7 @@
 
 from services.kernel.endpoint import Audience, Endpoint
 from services.kernel.errors import NotFound, WebhookChanged
-from services.kernel.wire import deliveries, webhooks
+from services.kernel.wire import audit, deliveries, webhooks
 from services.kernel.wire.model import Empty, Page
 
 LIST_WEBHOOKS = Endpoint(
@@ -46,7 +46,7 @@ DELETE_WEBHOOK = Endpoint(
     method="DELETE",
     path="/v1/projects/{project}/webhooks/{provider}",
     summary="Delete a webhook and its secret for good",
-    request=Empty,
+    request=audit.Actor,
     response=Empty,
     audience=Audience.CONSOLE,
     status=204,
