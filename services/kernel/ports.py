@@ -121,13 +121,17 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """Documents of one collection. Ties are broken by id, in the last order field's direction (ascending if none)."""
+    """Documents of one collection. Ties are broken by id, in the last order field's direction (ascending if none).
+
+    With `fields`, only those of each document are read.
+    """
 
     collection: str
     where: tuple[Where, ...] = ()
     order: tuple[Order, ...] = ()
     limit: int = 100
     after: Cursor | None = None
+    fields: tuple[str, ...] | None = None
 
 
 class Store(Protocol):

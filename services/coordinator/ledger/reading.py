@@ -60,6 +60,7 @@ class Reading:
             order=(Order("started_at", descending=True),),
             limit=query.page_size + 1,
             after=paging.cursor(query.page_token),
+            fields=MASK,
         )
         with _answered():
             found = await self._store.query(asked)

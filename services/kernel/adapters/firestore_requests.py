@@ -33,8 +33,7 @@ def read(database: str, refs: Sequence[Ref], *, fields: Sequence[str] | None) ->
     request = new(BatchGetDocumentsRequest, database=database)
     request.documents.extend(dict.fromkeys(name_of(database, ref) for ref in refs))
     if fields is not None:
-        # An empty mask would mean the whole document.
-        request.mask.field_paths.extend([_path(field) for field in fields] or [_ID])
+        request.mask.field_paths.extend(_mask(fields))
     return wrap(BatchGetDocumentsRequest, request)
 
 
@@ -55,6 +54,9 @@ def query(database: str, asked: Query, *, collection: str) -> RunQueryRequest:
     parent, _, name = f"{database}/documents/{collection}".rpartition("/")
     request = new(RunQueryRequest, parent=parent, structured_query={"from_": [{"collection_id": name}]})
     structured = request.structured_query
+    if asked.fields is not None:
+        for path in _mask(asked.fields):
+            structured.select.fields.add(field_path=path)
     for where in asked.where:
         structured.where.composite_filter.op = StructuredQuery.CompositeFilter.Operator.AND
         _put_condition(where, structured.where.composite_filter.filters.add())
@@ -66,6 +68,11 @@ def query(database: str, asked: Query, *, collection: str) -> RunQueryRequest:
         structured.start_at.values.extend(message_of(value) for value in asked.after.values)
         structured.start_at.values.add(reference_value=name_of(database, Ref(collection, asked.after.id)))
     return wrap(RunQueryRequest, request)
+
+
+def _mask(fields: Sequence[str]) -> list[str]:
+    """Field paths; an empty mask would mean the whole document."""
+    return [_path(field) for field in fields] or [_ID]
 
 
 def _order(asked: Query) -> list[tuple[str, bool]]:

@@ -66,7 +66,7 @@ class SqliteStore:
         found = await self._file.read(
             lambda connection: rows.scan(connection, index, span, collection=collection, limit=query.limit)
         )
-        return [_snapshot(Ref(query.collection, row.ref.id), row) for row in found]
+        return [_snapshot(Ref(query.collection, row.ref.id), row, fields=query.fields) for row in found]
 
     def close(self) -> None:
         """Let the file go; the executor is its owner's to shut down, before."""
