@@ -3,6 +3,8 @@
     issuer.pem            the key that signs identity tokens; `anvil auth token` signs with it too
     webhook-keyring.json  seals webhook secrets
     roles.json            what a person may do
+    operations.yml        the catalogue of operations, empty at first
+    credentials/          a file for each credential profile of the catalogue
     anvil.sqlite          the store
     tasks.sqlite          tasks that are not done yet
     work/                 checkouts of the run at hand
@@ -31,6 +33,12 @@ ROLES = (
     {"principal": "admin@anvil.local", "role": "admin", "projects": ["*"]},
 )
 
+NO_OPERATIONS = """\
+# What may be called at other systems; read when the stack starts. See docs/operations.md.
+version: 1
+operations: []
+"""
+
 LONG_LOG = 16 * 1024 * 1024
 """Bytes."""
 
@@ -54,6 +62,14 @@ class StateDirectory:
     @property
     def roles(self) -> Path:
         return self.root / "roles.json"
+
+    @property
+    def operations(self) -> Path:
+        return self.root / "operations.yml"
+
+    @property
+    def credentials(self) -> Path:
+        return self.root / "credentials"
 
     @property
     def store(self) -> Path:
@@ -102,7 +118,7 @@ def held(root: Path) -> Generator[StateDirectory]:
 def _complete(state: StateDirectory) -> None:
     """Make what is missing; what is there stays, so that secrets sealed before still open."""
     state.root.chmod(0o700)
-    for folder in (state.work, state.log("any").parent):
+    for folder in (state.work, state.credentials, state.log("any").parent):
         folder.mkdir(mode=0o700, exist_ok=True)
     if not state.issuer_key.exists():
         create_key(state.issuer_key)
@@ -111,6 +127,8 @@ def _complete(state: StateDirectory) -> None:
         publish(state.webhook_keyring, json.dumps({"current": "1", "keys": {"1": key}}))
     if not state.roles.exists():
         publish(state.roles, json.dumps(ROLES, indent=2))
+    if not state.operations.exists():
+        publish(state.operations, NO_OPERATIONS)
 
 
 def shorten(log: Path) -> None:

@@ -50,6 +50,7 @@ def _coordinator(places: Places, addresses: Addresses) -> Environment:
     return {
         "ANVIL_PLATFORM_VERIFIES_CALLERS": "true",
         "ANVIL_STORE": "firestore",
+        "ANVIL_LEDGER": "firestore",
         "ANVIL_GOOGLE_PROJECT": places.project,
         "FIRESTORE_EMULATOR_HOST": places.firestore,
         "ANVIL_TASKS": "cloud_tasks",

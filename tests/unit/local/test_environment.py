@@ -32,6 +32,11 @@ def test_only_the_coordinator_is_told_where_the_store_is() -> None:
     assert holders == [Service.COORDINATOR]
 
 
+def test_only_the_coordinator_is_told_where_credentials_for_other_systems_are() -> None:
+    holders = [service for service in Service if "/state/credentials" in told(service).values()]
+    assert holders == [Service.COORDINATOR]
+
+
 def test_a_setting_left_over_in_the_shell_reaches_no_service_but_the_rest_does() -> None:
     found = told(Service.RUNNER, inherited={"ANVIL_WORK_DIR": "/elsewhere", "ANVIL_TOKEN": "t", "PATH": "/bin"})
     assert found["ANVIL_WORK_DIR"] == "/state/work"

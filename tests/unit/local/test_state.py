@@ -18,8 +18,9 @@ def test_only_its_owner_can_read_it(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     with state.held(tmp_path) as directory:
         assert mode(directory.root) == 0o700
-        for file in (directory.issuer_key, directory.webhook_keyring, directory.roles):
+        for file in (directory.issuer_key, directory.webhook_keyring, directory.roles, directory.operations):
             assert mode(file) == 0o600
+        assert mode(directory.credentials) == 0o700
 
 
 def test_keys_made_once_are_kept(tmp_path: Path) -> None:
@@ -35,12 +36,14 @@ def test_two_directories_share_no_key(tmp_path: Path) -> None:
         assert one.webhook_keyring.read_bytes() != two.webhook_keyring.read_bytes()
 
 
-def test_roles_that_a_person_changed_stay(tmp_path: Path) -> None:
+def test_what_a_person_changed_stays(tmp_path: Path) -> None:
     changed = json.dumps([{"principal": "ada@example.com", "role": "viewer", "projects": ["*"]}])
     with state.held(tmp_path) as directory:
         directory.roles.write_text(changed)
+        directory.operations.write_text("version: 1\noperations: []  # mine\n")
     with state.held(tmp_path) as directory:
         assert directory.roles.read_text() == changed
+        assert "mine" in directory.operations.read_text()
 
 
 def test_a_directory_in_use_is_refused_by_name(tmp_path: Path) -> None:
