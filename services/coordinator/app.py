@@ -28,16 +28,21 @@ from services.coordinator.projects import Projects
 from services.coordinator.reconcile import Reconciler
 from services.coordinator.records.project import PROJECTS
 from services.coordinator.refusals import Refusals
-from services.coordinator.routes import Routes
+from services.coordinator.routes.console import ConsoleRoutes
+from services.coordinator.routes.hooks import HooksRoutes
+from services.coordinator.routes.operations import OperationsRoutes
+from services.coordinator.routes.runners import RunnersRoutes
+from services.coordinator.routes.timers import TimersRoutes
 from services.coordinator.runs import Runs
 from services.coordinator.scenes import Scenes
 from services.coordinator.settings import CoordinatorSettings
 from services.coordinator.sweep import Sweeper
+from services.coordinator.verdicts import Verdicts
 from services.coordinator.webhooks import Webhooks
 from services.kernel.endpoint import Audience
 from services.kernel.identity import Keys, ServiceGuard, Verifier
 from services.kernel.ports import Clock, Ids, Store, TaskQueue
-from services.kernel.web import application
+from services.kernel.web import Served, application
 
 SERVICE: Final = "coordinator"
 BODY_LIMIT: Final = 2 * 1024 * 1024
@@ -82,7 +87,12 @@ def create(settings: CoordinatorSettings, world: World) -> Starlette:
 
     return application(
         service=SERVICE,
-        served=_routes(settings, world, background).served(),
+        served=[
+            *_runs(settings, world, background, audit),
+            *OperationsRoutes(
+                operations=operations, verdicts=Verdicts(ledger, world.catalogue, audit), audit=audit
+            ).served(),
+        ],
         guard=_guard(settings, world),
         ready=readiness.check,
         lifespan=lifespan,
@@ -92,7 +102,8 @@ def create(settings: CoordinatorSettings, world: World) -> Starlette:
     )
 
 
-def _routes(settings: CoordinatorSettings, world: World, background: Background) -> Routes:
+def _runs(settings: CoordinatorSettings, world: World, background: Background, audit: Audit) -> list[Served]:
+    """Everything about projects and their runs."""
     store, clock, ids, numbers = world.store, world.clock, world.ids, settings.numbers
     actors = Actors(store, clock=clock, ids=ids)
     scenes = Scenes(store, actors, ids=ids)
@@ -105,18 +116,17 @@ def _routes(settings: CoordinatorSettings, world: World, background: Background)
         store, actors, reconciler, dispatcher, directory, background, clock=clock, ids=ids, numbers=numbers
     )
     refusals = Refusals(store, directory, clock=clock, ids=ids)
-    audit = Audit(store, clock=clock, ids=ids)
-    return Routes(
-        projects=Projects(store, actors, directory, audit, clock=clock, ids=ids, numbers=numbers),
-        webhooks=Webhooks(actors, directory, deliveries, refusals, audit, clock=clock),
-        refusals=refusals,
-        deliveries=deliveries,
-        runs=Runs(store, actors, scenes, reconciler, directory, logs, audit, clock=clock, ids=ids, numbers=numbers),
-        attempts=Attempts(store, scenes, reconciler, dispatcher, clock=clock, ids=ids, numbers=numbers),
-        logs=logs,
-        reconciler=reconciler,
-        sweeper=Sweeper(store, reconciler, clock=clock, ids=ids),
-    )
+    webhooks = Webhooks(actors, directory, deliveries, refusals, audit, clock=clock)
+    projects = Projects(store, actors, directory, audit, clock=clock, ids=ids, numbers=numbers)
+    runs = Runs(store, actors, scenes, reconciler, directory, logs, audit, clock=clock, ids=ids, numbers=numbers)
+    attempts = Attempts(store, scenes, reconciler, dispatcher, clock=clock, ids=ids, numbers=numbers)
+    sweeper = Sweeper(store, reconciler, clock=clock, ids=ids)
+    return [
+        *HooksRoutes(webhooks=webhooks, deliveries=deliveries, refusals=refusals).served(),
+        *ConsoleRoutes(projects=projects, runs=runs, webhooks=webhooks, deliveries=deliveries).served(),
+        *RunnersRoutes(attempts=attempts, logs=logs).served(),
+        *TimersRoutes(reconciler=reconciler, sweeper=sweeper).served(),
+    ]
 
 
 def _ledger(settings: CoordinatorSettings, world: World) -> Ledger | None:

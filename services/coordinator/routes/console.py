@@ -1,15 +1,10 @@
-"""Which use case answers which endpoint."""
+"""What the console asks about projects, runs and webhooks."""
 
 from dataclasses import dataclass
 
-from services.coordinator.attempts import Attempts
 from services.coordinator.deliveries import Deliveries
-from services.coordinator.logs import Logs
 from services.coordinator.projects import Projects
-from services.coordinator.reconcile import Reconciler
-from services.coordinator.refusals import Refusals
 from services.coordinator.runs import Runs
-from services.coordinator.sweep import Sweeper
 from services.coordinator.webhooks import Webhooks
 from services.kernel.ids import DeliveryRowId, RunId
 from services.kernel.web import Call, Served, route
@@ -23,28 +18,13 @@ from services.kernel.wire.model import Empty, Page, PageQuery
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Routes:
+class ConsoleRoutes:
     projects: Projects
-    webhooks: Webhooks
-    refusals: Refusals
-    deliveries: Deliveries
     runs: Runs
-    attempts: Attempts
-    logs: Logs
-    reconciler: Reconciler
-    sweeper: Sweeper
+    webhooks: Webhooks
+    deliveries: Deliveries
 
     def served(self) -> list[Served]:
-        return [*self._for_hooks(), *self._for_console(), *self._for_runners(), *self._for_timers()]
-
-    def _for_hooks(self) -> list[Served]:
-        return [
-            route(internal.VERIFICATION, self._verification),
-            route(internal.ACCEPT_DELIVERY, self._accept_delivery),
-            route(internal.COUNT_REFUSALS, self._count_refusals),
-        ]
-
-    def _for_console(self) -> list[Served]:
         return [
             route(internal.LIST_PROJECTS, self._list_projects),
             route(internal.CREATE_PROJECT, self._create_project),
@@ -66,32 +46,6 @@ class Routes:
             route(internal.LIST_DELIVERIES, self._list_deliveries),
             route(internal.GET_DELIVERY, self._get_delivery),
         ]
-
-    def _for_runners(self) -> list[Served]:
-        return [
-            route(internal.CLAIM, self._claim),
-            route(internal.START, self._start),
-            route(internal.HEARTBEAT, self._heartbeat),
-            route(internal.APPEND_LOG, self._append_log),
-            route(internal.REPORT, self._report),
-            route(internal.COMPLETE, self._complete),
-        ]
-
-    def _for_timers(self) -> list[Served]:
-        return [
-            route(internal.RECONCILE, self._reconcile),
-            route(internal.SWEEP, self._sweep),
-        ]
-
-    async def _verification(self, call: Call[Empty]) -> webhook_wire.Verification:
-        return await self.webhooks.verification(call.path["project"], call.path["provider"])
-
-    async def _accept_delivery(self, call: Call[delivery_wire.AcceptDelivery]) -> delivery_wire.DeliveryAnswer:
-        return await self.deliveries.accept(call.path["project"], call.body)
-
-    async def _count_refusals(self, call: Call[webhook_wire.CountRefusals]) -> Empty:
-        await self.refusals.count(call.path["project"], call.body)
-        return Empty()
 
     async def _list_projects(self, call: Call[internal.ProjectsQuery]) -> Page[project_wire.Project]:
         return await self.projects.page(call.body)
@@ -143,36 +97,11 @@ class Routes:
         await self.webhooks.delete(call.path["project"], call.path["provider"], actor=call.body.actor)
         return Empty()
 
+    async def _verification(self, call: Call[Empty]) -> webhook_wire.Verification:
+        return await self.webhooks.verification(call.path["project"], call.path["provider"])
+
     async def _list_deliveries(self, call: Call[delivery_wire.DeliveryQuery]) -> Page[delivery_wire.Delivery]:
         return await self.deliveries.page(call.path["project"], call.body)
 
     async def _get_delivery(self, call: Call[Empty]) -> delivery_wire.Delivery:
         return await self.deliveries.show(call.path["project"], DeliveryRowId(call.path["delivery"]))
-
-    async def _claim(self, call: Call[run_wire.Claim]) -> run_wire.ClaimAnswer:
-        return await self.attempts.claim(RunId(call.path["run"]), call.body)
-
-    async def _start(self, call: Call[run_wire.Start]) -> run_wire.Orders:
-        return await self.attempts.start(RunId(call.path["run"]), call.body)
-
-    async def _heartbeat(self, call: Call[run_wire.Heartbeat]) -> run_wire.Orders:
-        return await self.attempts.heartbeat(RunId(call.path["run"]), call.body)
-
-    async def _append_log(self, call: Call[run_wire.AppendLog]) -> Empty:
-        await self.logs.append(RunId(call.path["run"]), call.body)
-        return Empty()
-
-    async def _report(self, call: Call[run_wire.Report]) -> Empty:
-        await self.attempts.report(RunId(call.path["run"]), call.body)
-        return Empty()
-
-    async def _complete(self, call: Call[run_wire.Complete]) -> Empty:
-        await self.attempts.complete(RunId(call.path["run"]), call.body)
-        return Empty()
-
-    async def _reconcile(self, call: Call[run_wire.ReconcileTask]) -> Empty:
-        await self.reconciler.look(RunId(call.body.run))
-        return Empty()
-
-    async def _sweep(self, call: Call[Empty]) -> run_wire.Swept:
-        return await self.sweeper.sweep()

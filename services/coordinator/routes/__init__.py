@@ -1,0 +1,1 @@
+"""Which use case answers which endpoint; one module for each kind of caller, and for the console two."""
