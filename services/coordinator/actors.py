@@ -13,7 +13,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Generic, TypeVar
 
@@ -30,7 +30,7 @@ from services.kernel.errors import (
     Transient,
 )
 from services.kernel.ids import ProjectId
-from services.kernel.ports import Clock, Ids, Ref, Snapshot, Store, Write
+from services.kernel.ports import Clock, Ids, Ref, Snapshot, Store, Version, Write
 
 Answer = TypeVar("Answer")
 Record = TypeVar("Record")
@@ -43,12 +43,15 @@ _LONGEST_PAUSE = timedelta(milliseconds=400)
 class View:
     """What a rule sees: the project, and those of the documents it asked for that exist.
 
-    `fresh`: all of it was read for this try; else the project is as this process last left it.
+    `fresh`: all of it was read for this try; else the project is as this process last left it. `doubtful`: an earlier
+    try was perhaps committed, and the project was changed since, by it or by others. A rule that does not find itself
+    applied then must know that it was not, or raise `Ambiguous`.
     """
 
     project: Held[Project]
     found: Mapping[Ref, Snapshot]
     fresh: bool
+    doubtful: bool = False
 
     def held(self, table: Table[Record], id_: str) -> Held[Record] | None:
         return table.load_if(self.found.get(table.ref(id_)))
@@ -120,21 +123,32 @@ class Actors:
         Raises:
             NotFound: there is no such project.
             Contended: other commands won every race until the deadline; nothing was written.
-            Ambiguous: no answer came until the deadline; it was perhaps written.
+            Ambiguous: no answer came until the deadline, or the rule refuses after a try that got none; it was perhaps
+                written.
             Unavailable: the store is away; nothing was written.
             AnvilError: whatever the rule raises on a fresh view.
         """
         lost: Transient = Contended(f"{project_id} was changed by others until the deadline")
+        doubted: Version | None = None
         async with self._line(project_id) as line:
             async for again in self._tries():
                 view = await self._view(project_id, line.kept, needs=needs, again=again, creates=creates)
-                decision = _apply(rule, view)
+                view = replace(view, doubtful=doubted not in (None, view.project.version))
+                try:
+                    decision = _apply(rule, view)
+                except AnvilError as refusal:
+                    if doubted is None:
+                        raise
+                    # It is perhaps a refusal of what this command itself has done.
+                    raise lost from refusal
                 if decision is None:
                     continue
                 missed = await self._commit(line, view, decision)
                 if missed is None:
                     return decision.answer
-                lost = missed
+                if isinstance(missed, Ambiguous) and doubted is None:
+                    doubted = view.project.version
+                lost = lost if isinstance(lost, Ambiguous) else missed
         raise lost
 
     async def answer(self, project_id: ProjectId, rule: Rule[Answer], *, needs: Needs = nothing) -> Answer | None:

@@ -1,7 +1,8 @@
 """What becomes of a verified delivery.
 
-In this order: the webhook must still be the one that verified it, the repository the project's; a stored outcome is
-replayed; else the delivery is classified, and a push to the tracked branch asks for a place in the queue.
+In this order: whoever decided it already is answered as before; the webhook must still be the one that verified it, and
+the repository the project's; a stored outcome is replayed; else the delivery is classified, and a push to the tracked
+branch asks for a place in the queue.
 """
 
 from dataclasses import dataclass, replace
@@ -73,10 +74,10 @@ def decide(
     Raises:
         StaleVerification, RepositoryMismatch: see `check`.
     """
-    check(project, command)
     known = found if found is not None and now < found.expires_at else None
     if known is not None and known.decided_by == command.run_id:
         return Recorded(row=known)
+    check(project, command)
     outcome = classify(command.canonical, project)
     if known is not None and (known.outcome is not Outcome.QUEUE_FULL or outcome is not Outcome.ACCEPTED):
         return Recorded(row=known, duplicate=True)
