@@ -11,9 +11,11 @@ import httpx2
 from starlette.applications import Starlette
 
 from services.ingress.acceptance import Acceptance
-from services.ingress.api import me
+from services.ingress.api import audit, me
 from services.ingress.api.deliveries import Deliveries
+from services.ingress.api.ledger import Ledger
 from services.ingress.api.logs import Logs
+from services.ingress.api.operations import Operations
 from services.ingress.api.projects import Projects
 from services.ingress.api.runs import Runs
 from services.ingress.api.webhooks import Webhooks
@@ -133,6 +135,9 @@ def _console(settings: IngressSettings, world: World, coordinator: Coordinator) 
         *Logs(coordinator, runs).served(),
         *webhooks.served(),
         *Deliveries(coordinator).served(),
+        *Operations(coordinator, roles).served(),
+        *Ledger(coordinator, roles, ids).served(),
+        *audit.served(coordinator, roles),
     ]
 
 

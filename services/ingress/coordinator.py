@@ -39,12 +39,17 @@ class Coordinator:
             return await self.call_once(endpoint, path=path, body=body)
 
     async def call_once(
-        self, endpoint: Endpoint[Req, Res], *, path: Mapping[str, str] | None = None, body: Req | None = None
+        self,
+        endpoint: Endpoint[Req, Res],
+        *,
+        path: Mapping[str, str] | None = None,
+        body: Req | None = None,
+        within: timedelta = _ANSWER_WITHIN,
     ) -> Res:
         """As `call`, for what must not be asked twice."""
         declared: tuple[type[AnvilError], ...] = (Transient, Invalid, *endpoint.errors)
         try:
-            return await self._client.call(endpoint, path=path, body=body, within=_ANSWER_WITHIN)
+            return await self._client.call(endpoint, path=path, body=body, within=within)
         except declared:
             raise
         except AnvilError as error:

@@ -61,6 +61,10 @@ class Roles:
         """The principal's highest role in any project."""
         return _highest(grant.role for grant in self._of(principal))
 
+    def everywhere(self, principal: str) -> Role | None:
+        """The principal's highest role in all projects, those included that do not exist yet."""
+        return _highest(grant.role for grant in self._of(principal) if "*" in grant.projects)
+
     def visible(self, principal: str) -> frozenset[str] | Everything:
         """The projects that the principal may see."""
         slugs = frozenset(slug for grant in self._of(principal) for slug in grant.projects)
@@ -78,6 +82,16 @@ class Roles:
             raise NotFound(f"there is no project {project}")
         if not role.covers(needed):
             raise Forbidden(f"this needs the role {needed}; {principal} is {role}")
+
+    def require_everywhere(self, principal: str, needed: Role) -> None:
+        """Let the principal act on what belongs to no project as `needed` may.
+
+        Raises:
+            Forbidden: the role is too low, or holds in some projects only.
+        """
+        role = self.everywhere(principal)
+        if role is None or not role.covers(needed):
+            raise Forbidden(f"this needs the role {needed} in all projects")
 
     def _of(self, principal: str) -> Iterable[Grant]:
         return (grant for grant in self.grants if grant.principal == principal)
