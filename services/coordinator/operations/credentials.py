@@ -8,6 +8,8 @@ from typing import Final
 from services.kernel.errors import Unavailable
 
 _LARGEST: Final = 16 * 1024
+"""Bytes; more is no secret but a mistake, and half of it would be sent."""
+
 _LINE = re.compile(rb"[\x20-\x7e]*[\x21-\x7e][\x20-\x7e]*")
 
 
@@ -33,7 +35,7 @@ class Credentials:
         if profile is None:
             return None
         line = self._line(profile)
-        if _LINE.fullmatch(line) is None:
+        if len(line) > _LARGEST or _LINE.fullmatch(line) is None:
             raise Unavailable(f"credential {profile} is not one line of visible ASCII text")
         return Secret(line.decode("ascii"))
 
@@ -42,7 +44,7 @@ class Credentials:
             raise Unavailable(f"credential {profile} is not there")
         try:
             with (self._folder / profile).open("rb") as file:
-                raw = file.read(_LARGEST)
+                raw = file.read(_LARGEST + 1)
         except OSError as error:
             raise Unavailable(f"credential {profile} cannot be read") from error
         return raw.removesuffix(b"\n").removesuffix(b"\r")
