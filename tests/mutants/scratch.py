@@ -78,6 +78,8 @@ def _versioned() -> list[str]:
 
 
 def pytest_command(*arguments: str) -> list[str]:
-    """pytest, telling all that it found, and without the plugin that takes longest to load."""
-    options = ("-vv", "-o", "truncation_limit_lines=0", "-o", "truncation_limit_chars=0")
-    return [sys.executable, "-m", "pytest", *options, "-p", "no:cacheprovider", "-p", "no:schemathesis", *arguments]
+    """pytest, telling all that it found, without plugins that none of these tests needs and that take long to load."""
+    options = ["-vv", "-o", "truncation_limit_lines=0", "-o", "truncation_limit_chars=0"]
+    for plugin in ("cacheprovider", "hypothesispytest", "schemathesis", "xdist"):
+        options += ["-p", f"no:{plugin}"]
+    return [sys.executable, "-m", "pytest", *options, *arguments]
