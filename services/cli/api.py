@@ -34,7 +34,7 @@ class Api:
     ) -> None:
         self._client = Client(http, base_url=endpoint, audience=AUDIENCE, minter=minter, clock=clock)
         self._endpoint = endpoint
-        self._patience = patience or PATIENCE
+        self._patience = patience
 
     async def call(
         self,
@@ -43,16 +43,21 @@ class Api:
         body: Req,
         path: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
+        patience: timedelta = PATIENCE,
     ) -> Res:
-        """Raises what `Client.call` does, but a read whose answer got lost is `Unavailable`: it changed nothing."""
+        """Raises what `Client.call` does, but a read whose answer got lost is `Unavailable`: it changed nothing.
+
+        `patience` is for what may take longer than most; what the user said goes before it.
+        """
+        within = self._patience or patience
         with self._told(endpoint.method):
-            return await self._client.call(endpoint, path=path, body=body, headers=headers, within=self._patience)
+            return await self._client.call(endpoint, path=path, body=body, headers=headers, within=within)
 
     async def log(self, run: str, *, after: int) -> LogPart:
         """What a run's log holds from byte `after` on. Raises like `call`."""
         with self._told("GET"):
             answer = await self._client.fetch(
-                api.GET_LOG, path={"run": run}, body=LogQuery(after=after), within=self._patience
+                api.GET_LOG, path={"run": run}, body=LogQuery(after=after), within=self._patience or PATIENCE
             )
         return LogPart(
             text=answer.content.decode(errors="replace"),

@@ -6,7 +6,20 @@ from itertools import pairwise
 import orjson
 import typer
 
-from services.cli import about, auth, deliveries, doctor, pipelines, projects, queue, runs, stack, webhooks
+from services.cli import (
+    about,
+    auth,
+    deliveries,
+    doctor,
+    ledger,
+    operations,
+    pipelines,
+    projects,
+    queue,
+    runs,
+    stack,
+    webhooks,
+)
 from services.cli.exits import Exit, Usage, of_error
 from services.cli.noun import Noun
 from services.cli.options import Format, Given
@@ -16,7 +29,7 @@ from services.kernel import trace
 from services.kernel.errors import AnvilError
 from services.kernel.web.problems import problem
 
-NOUNS = (projects, runs, queue, webhooks, deliveries, pipelines, auth)
+NOUNS = (projects, runs, queue, webhooks, deliveries, operations, ledger, pipelines, auth)
 
 
 def run(arguments: Sequence[str], world: World) -> Exit:
@@ -25,7 +38,10 @@ def run(arguments: Sequence[str], world: World) -> Exit:
         try:
             return _run(arguments, world)
         except AnvilError as error:
-            world.output(Given(format=_format(arguments))).failure(error.detail, _document(error))
+            out = world.output(Given(format=_format(arguments)))
+            out.failure(error.detail, _document(error))
+            if error.ledger_ref is not None:
+                out.note(ledger.next_step(error.ledger_ref))
             return of_error(error)
         except KeyboardInterrupt:
             return Exit.INTERRUPTED

@@ -7,11 +7,15 @@ from services.kernel.errors import (
     AnvilError,
     Conflict,
     Forbidden,
+    IdempotencyInProgress,
     Invalid,
     NotFound,
+    OperationOutcomeUnknown,
+    OutcomeUnknown,
     PreconditionFailed,
     QueueFull,
     QueueFullForNow,
+    StaleVersion,
     Transient,
     Unauthenticated,
     WebhookChanged,
@@ -57,11 +61,11 @@ def of_error(error: AnvilError) -> Exit:
             return Exit.DENIED
         case NotFound():
             return Exit.NOT_FOUND
-        case WebhookChanged() | PreconditionFailed():
+        case WebhookChanged() | PreconditionFailed() | StaleVersion():
             return Exit.STALE
         case QueueFull() | QueueFullForNow():
             return Exit.QUEUE_FULL
-        case Ambiguous():
+        case Ambiguous() | OutcomeUnknown() | IdempotencyInProgress() | OperationOutcomeUnknown():
             return Exit.OUTCOME_UNKNOWN
         case Transient():
             return Exit.TRY_LATER
