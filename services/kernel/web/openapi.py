@@ -34,6 +34,7 @@ _PROBLEM: Json = {
         "retryable": {"type": "boolean"},
         "traceId": {"type": ["string", "null"]},
         "retryAfterSeconds": {"type": "integer"},
+        "ledgerRef": {"type": "string"},
         "errors": {
             "type": "array",
             "items": {
