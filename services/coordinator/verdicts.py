@@ -149,10 +149,11 @@ class Verdicts:
         try:
             held = await settle()
         except AnvilError as error:
-            await self._audit.conclude(audit_id, _ended(error, before), error.code)
-            if isinstance(error, NotFound):
-                raise await self._gone(reference, error, but=audit_id) from error
-            raise
+            told = await self._gone(reference, error, but=audit_id) if isinstance(error, NotFound) else error
+            await self._audit.conclude(audit_id, _ended(told, before), told.code)
+            if told is error:
+                raise
+            raise told from error
         await self._audit.conclude(audit_id, AuditOutcome.DONE)
         row = None if held is None else _shown(held, reference)
         return wire.Settled(ledger_ref=reference, row=row, audit_id=audit_id)

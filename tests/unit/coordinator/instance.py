@@ -13,6 +13,9 @@ from starlette.types import Message, Receive, Scope, Send
 
 from services.coordinator.app import World, create
 from services.coordinator.layout import INDEXES
+from services.coordinator.ledger.backend import Backend
+from services.coordinator.operations import catalogue
+from services.coordinator.operations.model import Catalogue
 from services.coordinator.records.table import Table
 from services.coordinator.settings import CoordinatorSettings
 from services.kernel.adapters.sqlite import SqliteStore
@@ -99,12 +102,22 @@ def settings(path: Path) -> CoordinatorSettings:
 
 
 @asynccontextmanager
-async def instance(place: Place) -> AsyncGenerator[Instance]:
+async def instance(
+    place: Place, *, ledger: Backend | None = None, operations: Catalogue = catalogue.NONE
+) -> AsyncGenerator[Instance]:
     """One more process of the coordinator."""
     path = place.folder / "anvil.sqlite"
     sqlite = SqliteStore(path, namespace="test", indexes=INDEXES, executor=place.executor, clock=place.clock)
     store, tasks = WatchedStore(sqlite), KeptTasks()
-    world = World(store=store, tasks=tasks, keys=place.keys, clock=place.clock, ids=place.ids)
+    world = World(
+        store=store,
+        tasks=tasks,
+        keys=place.keys,
+        clock=place.clock,
+        ids=place.ids,
+        ledger=ledger,
+        catalogue=operations,
+    )
     made = Instance(app=create(settings(path), world), store=store, tasks=tasks, clock=place.clock, keys=place.keys)
     try:
         yield made

@@ -19,7 +19,15 @@ EMAILS = {
     Audience.TASKS: callers.TASKS,
     Audience.SCHEDULER: callers.SCHEDULER,
 }
-PATH = {"project": "site", "provider": "github", "run": run_id(1), "delivery": "dlv_1"}
+PATH = {
+    "project": "site",
+    "provider": "github",
+    "run": run_id(1),
+    "delivery": "dlv_1",
+    "operation": "make-invoice",
+    "collection": "anvil_idempotency_0123456789abcdef",
+    "document": "0" * 64,
+}
 
 SERVED: list[Endpoint[Wire, Wire]] = [
     each for each in vars(internal).values() if isinstance(each, Endpoint) and each is not internal.RUN
