@@ -152,6 +152,7 @@ def _adopt_the_servers() -> None:
         logger = logging.getLogger(name)
         logger.handlers = []
         logger.propagate = True
-    # `web.edge` writes the line about a request, with its trace and without its query.
-    for name in ("gunicorn.access", "uvicorn.access", "httpx2", "asyncio"):
+    # `web.edge` writes the line about a request, with its trace and without its query. The HTTP client would tell whole
+    # URLs, and at DEBUG the headers that other systems answer with.
+    for name in ("gunicorn.access", "uvicorn.access", "httpx2", "httpcore2", "asyncio"):
         logging.getLogger(name).setLevel(logging.WARNING)

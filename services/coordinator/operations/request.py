@@ -72,14 +72,17 @@ def shown(operation: Operation, input_: Fields, *, keyed: bool) -> JsonValue:
 
 
 def _path(operation: Operation, input_: Fields, key: str | None) -> str:
-    given = {name: _segment(name, input_) for name in fields_of_path(operation)}
-    return PLACEHOLDER.sub(lambda found: given.get(found[1], quote(key or "", safe="")), operation.path)
+    names = fields_of_path(operation)
+    given = {name: _segment(name, input_) for name in names}
+    path = PLACEHOLDER.sub(lambda found: given.get(found[1], quote(key or "", safe="")), operation.path)
+    if any(segment in _DOTS for segment in path.split("/")):
+        raise _refused(names[0], "must not make a step up or none of the path")
+    return path
 
 
 def _segment(name: str, input_: Fields) -> str:
-    text = _text(name, input_[name])
-    if not text or text in _DOTS:
-        raise _refused(name, "must be something that a path can have as a segment")
+    if not (text := _text(name, input_[name])):
+        raise _refused(name, "must not be empty: it is a part of the path")
     return quote(text, safe="")
 
 

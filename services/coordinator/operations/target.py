@@ -59,7 +59,8 @@ def path(field: Value) -> str:
         Refused: not segments of plain characters and `{field}` placeholders.
     """
     text = field.filled(at_most=_MAX_URL)
-    if not text.startswith("/") or not all(_is_segment(part) for part in text[1:].split("/")):
+    *before, last = text[1:].split("/")
+    if not text.startswith("/") or not all(_is_segment(part) for part in (*before, last or "-")):
         raise field.refused("must be a path as /v1/customers/{customer}, without '..', '%' and a query")
     names = PLACEHOLDER.findall(text)
     if len(set(names)) != len(names):

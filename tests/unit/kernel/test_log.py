@@ -14,7 +14,16 @@ from services.kernel.web import Call, route
 from services.kernel.wire.model import Empty
 from tests.unit.kernel.service import PING, calling, service
 
-SERVERS = ("gunicorn.error", "gunicorn.access", "uvicorn", "uvicorn.error", "uvicorn.access", "httpx2", "asyncio")
+SERVERS = (
+    "gunicorn.error",
+    "gunicorn.access",
+    "uvicorn",
+    "uvicorn.error",
+    "uvicorn.access",
+    "httpx2",
+    "httpcore2",
+    "asyncio",
+)
 
 
 @pytest.fixture
@@ -101,7 +110,7 @@ def test_the_servers_own_lines_look_like_ours(lines: io.StringIO, name: str) -> 
     assert (line["severity"], line["logger"], line["message"]) == ("ERROR", name, "worker 7\nfell over")
 
 
-@pytest.mark.parametrize("name", ["uvicorn.access", "gunicorn.access", "httpx2"])
+@pytest.mark.parametrize("name", ["uvicorn.access", "gunicorn.access", "httpx2", "httpcore2"])
 def test_requests_are_logged_once_and_by_us(lines: io.StringIO, name: str) -> None:
     logging.getLogger(name).info('"GET /?token=hunter2"')
     assert lines.getvalue() == ""
