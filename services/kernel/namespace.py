@@ -54,6 +54,6 @@ def ledger_collection(namespace: str) -> str:
 
 def stored_collection(namespace: str, collection: str) -> str:
     """The path under which a deployment keeps `collection`: its root carries the namespace's digest."""
-    if collection == ledger_collection(namespace):
+    if collection.startswith(_LEDGER) and collection == ledger_collection(namespace):
         return collection
     return f"a_{digest(namespace)}_{collection}"

@@ -9,16 +9,19 @@ from services.kernel.ports import Store, Target
 from tests.contract.queues import Queue, cloud_queue, local_queue
 from tests.contract.receiver import Receiver
 from tests.contract.serving import served
-from tests.contract.stores import Database, FirestoreDatabase, SqliteDatabase
+from tests.contract.stores import Database, FirestoreDatabase, SqliteDatabase, ToyDatabase
 
 
-@pytest.fixture(params=["sqlite", "firestore"])
+@pytest.fixture(params=["sqlite", "firestore", "toy"])
 async def database(request: pytest.FixtureRequest, tmp_path: Path, one_event_loop: None) -> AsyncIterator[Database]:
     opened: Database
-    if request.param == "sqlite":
-        opened = SqliteDatabase(tmp_path / "store.db")
-    else:
-        opened = FirestoreDatabase(request.getfixturevalue("firestore"))
+    match request.param:
+        case "sqlite":
+            opened = SqliteDatabase(tmp_path / "store.db")
+        case "toy":
+            opened = ToyDatabase(tmp_path / "toy.json")
+        case _:
+            opened = FirestoreDatabase(request.getfixturevalue("firestore"))
     yield opened
     await opened.close()
 

@@ -10,6 +10,7 @@ from services.kernel.adapters.clock import SystemClock
 from services.kernel.adapters.firestore import FirestoreStore
 from services.kernel.adapters.sqlite import SqliteStore
 from services.kernel.ports import Document, Index, Order, Ref, Snapshot, Store, Value
+from tests.contract.toy import ToyStore
 
 INDEXES = (
     Index(collection="things"),
@@ -89,11 +90,32 @@ class FirestoreDatabase:
             await store.close()
 
 
+class ToyDatabase:
+    """A plug-in's, which has to keep the same contract."""
+
+    commits_are_seen_whole = True
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @property
+    def address(self) -> str:
+        return f"toy:{self._path}"
+
+    def open(self, *, namespace: str = "test") -> ToyStore:
+        return ToyStore(self._path, namespace=namespace, indexes=INDEXES)
+
+    async def close(self) -> None:
+        return
+
+
 def database(address: str) -> Database:
     """The database at an address that another process gave."""
     kind, _, place = address.partition(":")
     if kind == "sqlite":
         return SqliteDatabase(Path(place))
+    if kind == "toy":
+        return ToyDatabase(Path(place))
     project, _, emulator = place.partition("@")
     return FirestoreDatabase(firestore_database.Database(project=project, emulator=emulator))
 
