@@ -10,7 +10,7 @@ from services.kernel.adapters.clock import SystemClock
 from tests.e2e.kills.stored import Fresh
 from tests.simulation.state import State
 
-DRAINED_WITHIN = timedelta(seconds=180)
+LONG_ENOUGH = timedelta(seconds=120)
 LOOK_SECONDS = 0.1
 READ_ALL = timedelta(seconds=0.5)
 
@@ -31,21 +31,21 @@ class Watch:
             await asyncio.sleep(LOOK_SECONDS)
 
     async def until_ended(self, runs: int) -> None:
-        """Until so many have ended."""
+        """Until so many have ended; or long enough."""
         await self._until(lambda state: sum(run.status.terminal for run in state.runs.values()) >= runs)
 
     async def until_drained(self) -> float:
         """Until nothing waits, nothing runs, and the index follows; or long enough. How long it took, in seconds."""
         loop = asyncio.get_running_loop()
         began = loop.time()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(DRAINED_WITHIN.total_seconds()):
-                await self._until(_is_drained)
+        await self._until(_is_drained)
         return loop.time() - began
 
     async def _until(self, holds: Callable[[State], bool]) -> None:
-        while not holds(await self.state()):
-            await SystemClock().sleep(READ_ALL)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LONG_ENOUGH.total_seconds()):
+                while not holds(await self.state()):
+                    await SystemClock().sleep(READ_ALL)
 
     async def state(self) -> State:
         return await self._eyes.state(self._slugs)
