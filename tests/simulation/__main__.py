@@ -1,35 +1,53 @@
-"""`python -m tests.simulation [seeds]`: kill every flow everywhere, let storms rage, and print what came of it."""
+"""`python -m tests.simulation`: kill every flow everywhere, let storms rage, and say what came of it.
 
+`--seed N` shows one storm again, step by step.
+"""
+
+import argparse
 import asyncio
+import subprocess
 import sys
 import tempfile
-from collections import Counter
 from pathlib import Path
 
-from tests.simulation.crash_points import explore, table
-from tests.simulation.flows import FLOWS
+from tests.simulation.campaign import Campaign
 from tests.simulation.node import Issuer
-from tests.simulation.storm import STEPS, rage
+from tests.simulation.profile import PROFILES, SMALL, Profile
+from tests.simulation.storm import rage
 from tests.simulation.world import quiet
 
-_PAIRS = 10
-_SEEDS = 100
+
+def main() -> int:
+    """0, if no promise was broken and every interesting state was reached."""
+    asked = _asked()
+    if asked.seed is not None:
+        return asyncio.run(_again(asked.seed, PROFILES[asked.profile]))
+    campaign = Campaign(seeds=asked.seeds, pairs=None if asked.pairs == "all" else int(asked.pairs), only=asked.flow)
+    found = campaign.run(workers=asked.workers, say=_say)
+    _say("", *found.told(), *(f"at commit {_commit()}" for _ in found.violations[:1]))
+    return 1 if found.violations or found.missing else 0
 
 
-async def main(seeds: int) -> int:
-    """0, if no promise was broken."""
+def _asked() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
+    parser.add_argument("--seeds", type=int, default=100, help="storms; a tenth as many in production's numbers")
+    parser.add_argument("--pairs", default="2", help="pairs of kills a flow, or all")
+    parser.add_argument("--flow", help="only this flow, and no storms")
+    parser.add_argument("--workers", type=int, default=2, help="processes")
+    parser.add_argument("--seed", type=int, help="show this storm again")
+    parser.add_argument("--profile", choices=sorted(PROFILES), default=SMALL.name, help="in which numbers")
+    return parser.parse_args()
+
+
+async def _again(seed: int, profile: Profile) -> int:
     with tempfile.TemporaryDirectory() as folder, quiet():
-        issuer = Issuer(Path(folder))
-        explored = [await explore(issuer, name, pairs=_PAIRS) for name in FLOWS]
-        _say(table(explored), "", f"{seeds} storms of {STEPS} steps reached:")
-        broken = [f"{each.name}: {found}" for each in explored for found in each.violations]
-        reached: Counter[str] = Counter()
-        for seed in range(seeds):
-            world, violations = await rage(issuer, seed)
-            reached.update(world.testimony.reached)
-            broken += [f"seed {seed}: {found}" for found in violations]
-    _say(*(f"{times:>7}  {state}" for state, times in reached.most_common()), "", f"{len(broken)} violations", *broken)
-    return 1 if broken else 0
+        world, violations = await rage(Issuer(Path(folder)), seed, profile=profile)
+    _say(*world.trace, "", f"{len(violations)} violations", *violations)
+    return 1 if violations else 0
+
+
+def _commit() -> str:
+    return subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True).stdout.strip()
 
 
 def _say(*lines: str) -> None:
@@ -38,4 +56,4 @@ def _say(*lines: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main(int(sys.argv[1]) if len(sys.argv) > 1 else _SEEDS)))
+    sys.exit(main())

@@ -1,43 +1,63 @@
-"""Those who call, as they behave: each asks again until it is answered. And what brings any world to rest."""
+"""Those who call, as they behave: each asks again until it is answered."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import TypeVar
 
-from services.kernel.errors import AnvilError, QueueFull, Transient
+from services.kernel.errors import AnvilError, QueueFull, Transient, WebhookChanged
 from services.kernel.ids import encode
-from services.kernel.ports import Target, Task
-from services.kernel.wire.deliveries import DeliveryAnswer
+from services.kernel.wire.deliveries import DeliveryAnswer, Provider
+from tests.corpus.senders import Sender
 from tests.simulation.calls import Calls
-from tests.simulation.ports import Calm
+from tests.simulation.custody import Place, secret_of
+from tests.simulation.custody import project_id as project_id
+from tests.simulation.gate import towards
+from tests.simulation.hooks import send
+from tests.simulation.hosts import Told
+from tests.simulation.people import Person
+from tests.simulation.rest import drain as drain
+from tests.simulation.rest import hand as hand
 from tests.simulation.runner import Phase, Runner
-from tests.simulation.testimony import Answered
 from tests.simulation.world import World
-from tests.unit.coordinator.builders import canonical
 
 Answer = TypeVar("Answer")
 
 _PATIENCE = 8
 _ASKS_AGAIN_AFTER = timedelta(seconds=5)
-_ROUNDS = 100
-_ROUND = timedelta(seconds=61)
-
-
-def project_id(slug: str) -> str:
-    return f"prj_{slug:0>22}"
 
 
 def new_run_id(world: World) -> str:
     return f"run_{encode(world.ids.unique())}"
 
 
-async def deliver(world: World, calls: Calls, slug: str, *, delivery_id: str, version: str) -> DeliveryAnswer:
-    """One try of a provider; ingress offers a run id of its own each time."""
-    asked_at = world.clock.now()
-    answer = await calls.deliver(slug, canonical(delivery_id), version=version, run_id=new_run_id(world))
-    answered = Answered(key=(slug, delivery_id), asked_at=asked_at, at=world.clock.now(), answer=answer)
-    world.testimony.delivered(answered)
-    return answer
+async def deliver(
+    world: World, calls: Calls, slug: str, *, delivery_id: str, version: str | None = None, gate: int = 0
+) -> DeliveryAnswer:
+    """One try of GitHub, signed with the secret of this version, or with what people were told last; ingress asks that
+    instance of the coordinator.
+    """
+    place = (slug, Provider.GITHUB)
+    secret = secret_of(version) if version is not None else world.told.get(place, "nobody was told of one")
+    return await tried(
+        world, calls, place, Told(sender=Sender.GITHUB, delivery_id=delivery_id), secret=secret, gate=gate
+    )
+
+
+async def tried(world: World, calls: Calls, place: Place, told: Told, *, secret: str, gate: int = 0) -> DeliveryAnswer:
+    """One try of any Git host."""
+    with asking_of(calls):
+        return await send(world, world.gate(gate), place, told, secret=secret)
+
+
+@contextmanager
+def asking_of(calls: Calls) -> Generator[None]:
+    """Ingress asks this instance of the coordinator for the block alone."""
+    before = towards.set(calls.node.number)
+    try:
+        yield
+    finally:
+        towards.reset(before)
 
 
 async def ask_for_run(
@@ -77,24 +97,50 @@ class Play:
             return answer
         raise TimeoutError("nobody answered")
 
+    @property
+    def place(self) -> Place:
+        """Its webhook."""
+        return self.slug, Provider.GITHUB
+
+    def person(self) -> Person:
+        return Person(self.world, self.world.gate())
+
     async def project(self) -> None:
         await self.persist(lambda calls: calls.create_project(self.slug, project_id(self.slug)))
-        await self.persist(lambda calls: calls.create_webhook(self.slug, "v1"))
+        await self.persist(lambda _: self.person().put(self.place, enabled=True, secret=secret_of("v1")))
 
-    async def push(self, delivery_id: str, *, version: str = "v1") -> DeliveryAnswer | None:
+    async def push(self, delivery_id: str, *, version: str | None = None) -> DeliveryAnswer | None:
+        """None if it is refused for good; without a version signed with what people were told last."""
         return await self.persist(
             lambda calls: deliver(self.world, calls, self.slug, delivery_id=delivery_id, version=version)
         )
 
     async def manual(self, *, key: str | None = None, source: str | None = None) -> str:
-        run_id = new_run_id(self.world)
+        """The run's id; one of no run, if it is refused."""
         told = await self.persist(
-            lambda calls: ask_for_run(self.world, calls, self.slug, run_id=run_id, key=key, source=source)
+            lambda _: (
+                self.person().start(self.slug, key=key) if source is None else self.person().rerun(source, key=key)
+            )
         )
-        return told or run_id
+        return told or new_run_id(self.world)
 
     async def cancel(self, run_id: str) -> None:
-        await self.persist(lambda calls: calls.cancel(run_id))
+        await self.persist(lambda _: self.person().cancel(run_id))
+
+    async def rotate(self) -> None:
+        """Look which version the webhook is at, and rotate that one, until the new secret is shown (C16)."""
+        for _ in range(_PATIENCE):
+            seen = await self.persist(lambda _: self.person().webhook(self.place))
+            if seen is None:
+                return
+            try:
+                await self.person().rotate(self.place, version=seen.version)
+            except (Transient, WebhookChanged):
+                self.world.clock.move(_ASKS_AGAIN_AFTER)
+                continue
+            await self.world.settle()
+            return
+        raise TimeoutError("nobody rotated")
 
     async def begin(self, run_id: str) -> None:
         """Claim and start; the commands run."""
@@ -124,44 +170,3 @@ class Play:
     def next_run(self) -> str:
         """The run that is first in the queue."""
         return self.world.state.projects[project_id(self.slug)].queue[0].run_id
-
-
-async def hand(world: World, task: Task, runner: Runner, calls: Calls) -> None:
-    """One delivery of a task, at a coordinator or a runner."""
-    run_id = str(task.body["run"])
-    if task.target is Target.RUNNER:
-        if runner.phase is Phase.IDLE:
-            runner.take(run_id)
-        return
-    try:
-        await calls.look(run_id)
-    except AnvilError:
-        return
-
-
-async def drain(world: World) -> list[str]:
-    """Nothing fails any more and time goes on; what is wrong in the end, or was on the way."""
-    world.weather.now = Calm()
-    for node in world.nodes:
-        node.life.running.set()
-    found: list[str] = []
-    for _ in range(_ROUNDS):
-        await _round(world)
-        found = await world.check_end()
-        if not found or world.violations:
-            break
-    return found
-
-
-async def _round(world: World) -> None:
-    due = [task for task in world.queue.waiting if task.not_before is None or task.not_before <= world.clock.now()]
-    for task in due:
-        world.queue.waiting.remove(task)
-        runner = Runner(world=world)
-        await hand(world, task, runner, world.calls())
-        while runner.phase is not Phase.IDLE:
-            await runner.goes_on(world.calls())
-        await world.settle()
-    await world.calls().sweep()
-    await world.settle()
-    world.clock.move(_ROUND)

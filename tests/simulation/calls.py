@@ -24,11 +24,11 @@ from services.kernel.wire.runs import (
 from services.kernel.wire.webhooks import (
     CreateWebhook,
     ReplaceSecret,
-    SealedSecret,
     UpdateWebhook,
     Verification,
     WebhookConfig,
 )
+from tests.simulation.custody import sealed
 from tests.simulation.node import Node
 from tests.unit.coordinator import callers
 from tests.unit.coordinator.builders import REPOSITORY
@@ -38,14 +38,19 @@ ADA = "ada@example.com"
 Ending = Literal[Status.PASSED, Status.FAILED, Status.CANCELED]
 
 
-def sealed(version: str) -> SealedSecret:
-    """The secret of one webhook version, known by its id."""
-    return SealedSecret(secret_id=f"secret-{version}", key_version="1", nonce="bm9uY2U=", ciphertext="c2VhbGVk")
+def chunk(text: str, *, seq: int = 0, first_line: int = 1, offset: int = 0) -> LogChunk:
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return LogChunk(seq=seq, first_line=first_line, offset=offset, text=text, sha256=digest)
 
 
 class Calls:
     def __init__(self, node: Node) -> None:
         self._node = node
+
+    @property
+    def node(self) -> Node:
+        """Who is asked."""
+        return self._node
 
     def _as(self, email: str) -> Client:
         return self._node.client(email)
@@ -57,7 +62,9 @@ class Calls:
         await self._as(callers.CONSOLE).call(internal.CREATE_PROJECT, body=asked)
 
     async def create_webhook(self, slug: str, version: str) -> None:
-        asked = CreateWebhook(version=version, enabled=True, config=WebhookConfig(), secret=sealed(version), actor=ADA)
+        asked = CreateWebhook(
+            version=version, enabled=True, config=WebhookConfig(), secret=sealed(slug, version), actor=ADA
+        )
         await self._as(callers.CONSOLE).call(internal.CREATE_WEBHOOK, path=_github(slug), body=asked)
 
     async def switch_webhook(self, slug: str, version: str, *, enabled: bool) -> None:
@@ -65,7 +72,7 @@ class Calls:
         await self._as(callers.CONSOLE).call(internal.UPDATE_WEBHOOK, path=_github(slug), body=asked)
 
     async def rotate(self, slug: str, version: str, *, if_version: str) -> None:
-        asked = ReplaceSecret(version=version, if_version=if_version, secret=sealed(version), actor=ADA)
+        asked = ReplaceSecret(version=version, if_version=if_version, secret=sealed(slug, version), actor=ADA)
         await self._as(callers.CONSOLE).call(internal.REPLACE_SECRET, path=_github(slug), body=asked)
 
     async def delete_webhook(self, slug: str) -> None:
@@ -103,9 +110,8 @@ class Calls:
         asked = Heartbeat(attempt=token)
         return (await self._as(callers.RUNNER).call(internal.HEARTBEAT, path={"run": run_id}, body=asked)).directive
 
-    async def append(self, run_id: str, token: str, *, text: str) -> None:
-        digest = hashlib.sha256(text.encode()).hexdigest()
-        asked = AppendLog(attempt=token, chunks=(LogChunk(seq=0, first_line=1, offset=0, text=text, sha256=digest),))
+    async def append(self, run_id: str, token: str, *chunks: LogChunk) -> None:
+        asked = AppendLog(attempt=token, chunks=chunks)
         await self._as(callers.RUNNER).call(internal.APPEND_LOG, path={"run": run_id}, body=asked)
 
     async def report(self, run_id: str, token: str, ending: Ending) -> None:

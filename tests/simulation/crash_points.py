@@ -4,8 +4,9 @@ A flow is run once to count its calls. Then it runs again for each call and side
 starts with an empty memory, callers ask again as they would, and in the end everything must have come to rest rightly.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from random import Random
 
@@ -40,17 +41,19 @@ class Explored:
     singles: int
     pairs: int
     violations: tuple[str, ...]
+    reached: Counter[str] = field(default_factory=Counter[str])
 
 
 async def explore(issuer: Issuer, name: str, *, pairs: int | None, seed: int = 0) -> Explored:
     """Kill the flow at every place, and at this many pairs of places; None: at all of them."""
     flow = FLOWS[name]
-    points, found = await run(issuer, flow, places=())
+    reached: Counter[str] = Counter()
+    points, found = await run(issuer, flow, places=(), reached=reached)
     violations = [f"undisturbed: {each}" for each in found]
     singles = [((number, side),) for number in range(1, points + 1) for side in Side]
     sampled = _sampled(points, count=pairs, seed=seed)
     for places in (*singles, *sampled):
-        _, found = await run(issuer, flow, places=places)
+        _, found = await run(issuer, flow, places=places, reached=reached)
         violations += [f"killed {_told(places)}: {each}" for each in found]
     return Explored(
         name=name,
@@ -59,11 +62,14 @@ async def explore(issuer: Issuer, name: str, *, pairs: int | None, seed: int = 0
         singles=len(singles),
         pairs=len(sampled),
         violations=tuple(violations),
+        reached=reached,
     )
 
 
-async def run(issuer: Issuer, flow: Flow, *, places: Sequence[Place]) -> tuple[int, list[str]]:
-    """How many calls the flow made, and what was wrong."""
+async def run(
+    issuer: Issuer, flow: Flow, *, places: Sequence[Place], reached: Counter[str] | None = None
+) -> tuple[int, list[str]]:
+    """How many calls the flow made, and what was wrong; what was `reached` is added to that."""
     world = flow.world(issuer)
     play = Play(world)
     try:
@@ -74,17 +80,21 @@ async def run(issuer: Issuer, flow: Flow, *, places: Sequence[Place]) -> tuple[i
         made = world.weather.calls - start
         return made, [*await drain(world), *flow.wrong(play)]
     finally:
+        (Counter[str]() if reached is None else reached).update(world.testimony.reached)
         world.close()
 
 
 def table(explored: Iterable[Explored]) -> str:
     """For people: flow, crash points, kills at one and at two of them, violations."""
-    lines = [f"{'flow':<14}{'':<34}{'points':>7}{'kills':>7}{'pairs':>7}{'violations':>12}"]
-    lines += [
-        f"{each.name:<14}{each.title:<34}{each.points:>7}{each.singles:>7}{each.pairs:>7}{len(each.violations):>12}"
-        for each in explored
-    ]
-    return "\n".join(lines)
+    return "\n".join([head(), *map(row, explored)])
+
+
+def head() -> str:
+    return f"{'flow':<14}{'':<34}{'points':>7}{'kills':>7}{'pairs':>7}{'violations':>12}"
+
+
+def row(each: Explored) -> str:
+    return f"{each.name:<14}{each.title:<34}{each.points:>7}{each.singles:>7}{each.pairs:>7}{len(each.violations):>12}"
 
 
 def _sampled(points: int, *, count: int | None, seed: int) -> list[tuple[Place, Place]]:

@@ -1,11 +1,11 @@
-"""The world as one instance of the coordinator meets it: a true store and queue, at the end of a line that may fail.
+"""What every process meets: lives that end or stand still, and a disturbance at every call of a port.
 
-Every call is met twice by the disturbance of the day, before it takes effect and after. An instance whose life ended
+Every call is met twice by the disturbance of the day, before it takes effect and after. A process whose life ended
 gets no further than its next call, which is how a killed process is seen from outside.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import Executor, Future
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -13,8 +13,6 @@ from enum import StrEnum
 from pathlib import PosixPath
 from random import Random
 from typing import ParamSpec, Protocol, TypeVar
-
-from services.kernel.ports import Query, Ref, Snapshot, Store, Task, Version, Write
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -25,6 +23,8 @@ class Site(StrEnum):
     COMMIT = "commit"
     QUERY = "query"
     ENQUEUE = "enqueue"
+    CALL = "call"
+    """Of another service."""
 
 
 class Side(StrEnum):
@@ -45,6 +45,7 @@ class Point:
 class Life:
     """One process: it runs, is stopped (SIGSTOP) or has ended (SIGKILL)."""
 
+    name: str = ""
     ended: bool = False
     running: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -94,56 +95,6 @@ class Weather:
         await life.passes()
         await self.now.at(point, life)
         await life.passes()
-
-
-@dataclass(slots=True, kw_only=True)
-class FaultyStore:
-    """Implements `ports.Store` for one life; `committed` is told of each commit that was applied, in order."""
-
-    truth: Store
-    life: Life
-    weather: Weather
-    committed: Callable[[Sequence[Write]], None]
-
-    async def get(self, refs: Sequence[Ref], *, fields: Sequence[str] | None = None) -> list[Snapshot | None]:
-        async with self.weather.around(Site.GET, self.life):
-            return await self.truth.get(refs, fields=fields)
-
-    async def commit(self, writes: Sequence[Write]) -> list[Version]:
-        async with self.weather.around(Site.COMMIT, self.life):
-            versions = await self.truth.commit(writes)
-            self.committed(writes)
-            return versions
-
-    async def query(self, query: Query) -> list[Snapshot]:
-        async with self.weather.around(Site.QUERY, self.life):
-            return await self.truth.query(query)
-
-
-@dataclass(slots=True)
-class Queue:
-    """What the task queue holds. A name taken once is never taken again."""
-
-    waiting: list[Task] = field(default_factory=list[Task])
-    names: set[str] = field(default_factory=set[str])
-
-    def take(self, task: Task) -> None:
-        if task.name not in self.names:
-            self.names.add(task.name)
-            self.waiting.append(task)
-
-
-@dataclass(slots=True, kw_only=True)
-class FaultyQueue:
-    """Implements `ports.TaskQueue` for one life."""
-
-    truth: Queue
-    life: Life
-    weather: Weather
-
-    async def enqueue(self, task: Task) -> None:
-        async with self.weather.around(Site.ENQUEUE, self.life):
-            self.truth.take(task)
 
 
 @dataclass(slots=True)

@@ -8,7 +8,8 @@ from typing import TypeVar
 
 from services.kernel.errors import AnvilError, OwnershipLost, Transient
 from services.kernel.runs import Directive, Status, Verdict
-from tests.simulation.calls import Calls, Ending
+from services.kernel.wire.runs import LogChunk
+from tests.simulation.calls import Calls, Ending, chunk
 from tests.simulation.world import World
 from tests.unit.coordinator.builders import SHA
 
@@ -29,8 +30,9 @@ class Phase(StrEnum):
 
 @dataclass(slots=True, kw_only=True)
 class Runner:
-    """`ending` is how its commands will end, `torn_down` whether its sandbox lets itself be torn down; `peers` are all
-    runners of the world.
+    """`ending` is how its commands will end, `pieces` how many chunks of log they write before, and `at_once` how many
+    of them go into one call; `torn_down` whether its sandbox lets itself be torn down. `peers` are all runners of the
+    world.
     """
 
     world: World
@@ -39,12 +41,16 @@ class Runner:
     phase: Phase = Phase.IDLE
     ending: Ending = Status.PASSED
     torn_down: bool = True
+    pieces: int = 1
+    at_once: int = 1
+    log: list[LogChunk] = field(default_factory=list[LogChunk])
+    kept: int = 0
     alive_until: timedelta = timedelta()
     peers: list["Runner"] = field(default_factory=list["Runner"])
 
     def take(self, run_id: str) -> None:
         self.run_id, self.token = run_id, self.world.ids.token()
-        self.phase = Phase.CLAIMING
+        self.phase, self.log, self.kept = Phase.CLAIMING, [], 0
 
     def dies(self) -> None:
         """Without a word; whatever it ran dies with it."""
@@ -66,6 +72,8 @@ class Runner:
             return
         except OwnershipLost:
             self.world.testimony.reached["a late call of an attempt that lost its run"] += 1
+            if self.phase is Phase.REPORTING:
+                self.world.testimony.reached["a late report of an attempt that lost its run"] += 1
             self.phase = Phase.IDLE
         except AnvilError:
             self.phase = Phase.IDLE
@@ -102,8 +110,16 @@ class Runner:
             self._executes()
 
     async def finishes(self, calls: Calls) -> None:
-        await calls.append(self.run_id, self.token, text="hello\n")
-        self._stops(self.ending)
+        """Send what is next of the log; with the last piece the commands have ended."""
+        if self.kept < len(self.log):
+            self.world.testimony.reached["a log that was sent again"] += 1
+        while len(self.log) < min(self.kept + self.at_once, self.pieces):
+            self._writes()
+        await calls.append(self.run_id, self.token, *self.log[self.kept :])
+        self.kept = len(self.log)
+        self.world.testimony.kept[self.run_id] = max(self.kept, self.world.testimony.kept[self.run_id])
+        if self.kept >= self.pieces:
+            self._stops(self.ending)
 
     async def reports(self, calls: Calls) -> None:
         self.world.testimony.reported.setdefault(self.run_id, set()).add(self.ending)
@@ -123,6 +139,13 @@ class Runner:
                 self.world.violations.append(f"Q1: commands of {other.run_id} and {self.run_id} run together")
         self.world.testimony.executed[self.run_id] += 1
         self.phase = Phase.RUNNING
+
+    def _writes(self) -> None:
+        last = self.log[-1] if self.log else None
+        offset = 0 if last is None else last.offset + len(last.text.encode())
+        text = f"{self.token}, piece {len(self.log)}: \u00fcber\n"
+        self.log.append(chunk(text, seq=len(self.log), first_line=len(self.log) + 1, offset=offset))
+        self.world.testimony.written.setdefault(self.run_id, []).append(text)
 
     def _stops(self, ending: Ending) -> None:
         self.ending, self.phase = ending, Phase.REPORTING

@@ -56,7 +56,8 @@ async def _run(issuer: Issuer, flow: Flow, *, number: int) -> list[str]:
         world.clock.move(_LOST)
         await world.calls(1).sweep()
         await world.nodes[1].settle()
-        world.nodes[0].life.running.set()
+        for process in (*world.nodes, *world.gates):
+            process.life.running.set()
         await acting
         return await drain(world)
     finally:

@@ -12,7 +12,7 @@ from services.kernel.wire.deliveries import DeliveryAnswer, Outcome
 class Answered:
     """An answer to a delivery of `key`, asked and answered at these moments."""
 
-    key: tuple[str, str]
+    key: tuple[str, ...]
     asked_at: datetime
     at: datetime
     answer: DeliveryAnswer
@@ -21,7 +21,10 @@ class Answered:
 @dataclass(slots=True)
 class Testimony:
     """`torn_down` holds runs whose runner said, or was about to say, that its sandbox is gone; `executed` counts how
-    often the commands of a run began; `reached` the interesting states.
+    often the commands of a run began; `reached` the interesting states. `rotations` are the versions that were to
+    follow others, by the new one, where who rotates chose it; `rotated` the versions that ingress was asked to replace.
+    `shown` are all secrets that were ever told, `refusals` the bodies of all refusals of a signature. `written` is
+    what each run's runner wrote to its log, `kept` of how many pieces it was told that they are stored.
     """
 
     __test__ = False
@@ -35,6 +38,12 @@ class Testimony:
     executed: Counter[str] = field(default_factory=Counter[str])
     winners: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     rotations: dict[str, str] = field(default_factory=dict[str, str])
+    rotated: set[str] = field(default_factory=set[str])
+    shown: set[str] = field(default_factory=set[str])
+    refusals: set[str] = field(default_factory=set[str])
+    deleted: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    written: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    kept: Counter[str] = field(default_factory=Counter[str])
     reached: Counter[str] = field(default_factory=Counter[str])
 
     def delivered(self, answered: Answered) -> None:

@@ -7,6 +7,7 @@ first field of the order.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 
 import orjson
 
@@ -50,7 +51,9 @@ def dump(index: Index) -> str:
     return orjson.dumps([index.collection, sorted(index.equal), order]).decode()
 
 
+@cache
 def load(text: str) -> Index:
+    """What `dump` made; kept, for every write asks for all of the few that there are."""
     collection, equal, order = orjson.loads(text)
     return Index(collection=collection, equal=frozenset(equal), order=tuple(Order(*each) for each in order))
 

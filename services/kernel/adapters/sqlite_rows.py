@@ -133,9 +133,10 @@ def _collections(connection: sqlite3.Connection, index: Index) -> list[str]:
 def _keys(connection: sqlite3.Connection, ref: Ref, data: Document) -> Mapping[int, bytes]:
     """The document's key in each index that has it, by the index's number."""
     found: dict[int, bytes] = {}
+    pattern = shapes.pattern(ref.collection)
     for number, text in connection.execute("SELECT number, shape FROM indexes"):
         index = shapes.load(text)
-        if index.collection == shapes.pattern(ref.collection):
+        if index.collection == pattern:
             key = key_of(index, ref, data)
             if key is not None:
                 found[number] = key

@@ -6,19 +6,19 @@ from tests.simulation.flows.scenes import STALE, one_that_reported, one_that_run
 from tests.simulation.runner import Phase
 
 
-@flow("F10 queued", title="cancel of a queued run", before=two_that_wait, points=13)
+@flow("F10 queued", title="cancel of a queued run", before=two_that_wait, points=18)
 async def canceled_while_it_waits(play: Play) -> None:
     await play.cancel(play.next_run())
 
 
-@flow("F10 running", title="cancel of a running run", before=one_that_runs, points=26)
+@flow("F10 running", title="cancel of a running run", before=one_that_runs, points=31)
 async def canceled_while_it_runs(play: Play) -> None:
     await play.cancel(play.runner.run_id)
     await play.beat()
     await play.until(Phase.IDLE)
 
 
-@flow("F10 starting", title="cancel of a starting run", before=two_that_wait, points=32)
+@flow("F10 starting", title="cancel of a starting run", before=two_that_wait, points=37)
 async def canceled_while_it_starts(play: Play) -> None:
     play.runner.take(play.next_run())
     await play.until(Phase.STARTING)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from services.kernel.wire.deliveries import Outcome
+from tests.simulation.hosts import FORGED_SHA
 from tests.simulation.invariants.step import Check, Step
 
 DEDUPE = timedelta(hours=72)
@@ -44,7 +45,7 @@ def d6(step: Step) -> Iterator[str]:
 
 def d7(step: Step) -> Iterator[str]:
     """All who were answered about one delivery within 72 hours were told of one run."""
-    told: dict[tuple[str, str], tuple[datetime, str]] = {}
+    told: dict[tuple[str, ...], tuple[datetime, str]] = {}
     for each in step.testimony.answers:
         if each.answer.run_id is None:
             continue
@@ -55,17 +56,27 @@ def d7(step: Step) -> Iterator[str]:
             told[each.key] = (each.answer.first_seen_at, each.answer.run_id)
 
 
+def d1(step: Step) -> Iterator[str]:
+    """What was told by somebody without the secret is nowhere; all are refused alike (H2)."""
+    for row in step.after.deliveries.values():
+        if row.commit_sha == FORGED_SHA:
+            yield f"{row.row_id} tells of a forged push"
+    if len(step.testimony.refusals) > 1:
+        yield f"refusals tell themselves apart: {sorted(step.testimony.refusals)}"
+
+
 def k4(step: Step) -> Iterator[str]:
-    """A webhook's secret is the one sent for it; only a rotation that named it replaces it (K5)."""
+    """A webhook's secret is the one sent for it; only a rotation that named it replaces it (K3, K5)."""
     for was, project in step.projects():
         for provider, webhook in project.webhooks.items():
             old = was.webhooks.get(provider)
             if old is None or old.secret == webhook.secret:
                 continue
-            if webhook.secret.secret_id != f"secret-{webhook.version}":
+            chosen = step.testimony.rotations.get(webhook.version)
+            if chosen is not None and webhook.secret.secret_id != f"secret-{webhook.version}":
                 yield f"{provider} at {webhook.version} has {webhook.secret.secret_id}"
-            if step.testimony.rotations.get(webhook.version) != old.version:
+            if chosen != old.version and old.version not in step.testimony.rotated:
                 yield f"{provider} went from {old.version} to {webhook.version}, which nobody asked for"
 
 
-DELIVERIES: tuple[Check, ...] = (d4, d6, d7, k4)
+DELIVERIES: tuple[Check, ...] = (d1, d4, d6, d7, k4)

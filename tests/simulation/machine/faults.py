@@ -34,7 +34,7 @@ class Armed:
 
 
 MAY_HAPPEN: Sequence[What] = (
-    *((Fault.UNAVAILABLE, site, Side.BEFORE) for site in Site),
+    *((Fault.UNAVAILABLE, site, Side.BEFORE) for site in Site if site is not Site.CALL),
     *((Fault.UNAVAILABLE, site, Side.AFTER) for site in (Site.GET, Site.QUERY)),
     *((Fault.AMBIGUOUS, site, side) for site in (Site.COMMIT, Site.ENQUEUE) for side in Side),
     (Fault.REFUSED, Site.ENQUEUE, Side.BEFORE),
