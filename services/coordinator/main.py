@@ -43,6 +43,9 @@ def application() -> Starlette:
 
 def _world(settings: CoordinatorSettings) -> World:
     clock, open_until_the_end = SystemClock(), AsyncExitStack()
+    ledger = ledger_backend(settings, clock)
+    if ledger is not None:
+        open_until_the_end.push_async_callback(ledger.close)
     store = _firestore if settings.store == "firestore" else _sqlite
     tasks = _cloud_tasks if settings.tasks == "cloud_tasks" else _local_tasks
     return World(
@@ -51,7 +54,7 @@ def _world(settings: CoordinatorSettings) -> World:
         keys=Jwks(settings.jwks_url, clock=clock),
         clock=clock,
         ids=SystemIds(),
-        ledger=_ledger(settings, clock, open_until_the_end),
+        ledger=ledger,
         catalogue=_catalogue(settings),
         upstream=HttpCaller(SystemResolver(), trust=httpx2.create_ssl_context(trust_env=False)),
         close=open_until_the_end.aclose,
@@ -117,7 +120,11 @@ def _sqlite_file(
     return store
 
 
-def _ledger(settings: CoordinatorSettings, clock: Clock, opened: AsyncExitStack) -> Backend | None:
+def ledger_backend(settings: CoordinatorSettings, clock: Clock) -> Backend | None:
+    """
+    Raises:
+        SettingsError: there is no such backend, it cannot be opened, or it is not one for this environment.
+    """
     told = opening(
         environment=settings.environment, namespace=settings.namespace, clock=clock, variables=dict(os.environ)
     )
@@ -126,10 +133,7 @@ def _ledger(settings: CoordinatorSettings, clock: Clock, opened: AsyncExitStack)
         "sqlite": partial(_sqlite_ledger, settings),
         "memory": partial(_memory_ledger, settings),
     }
-    backend = open_backend(settings.ledger, told, own=own, setting=settings.variable("ledger"))
-    if backend is not None:
-        opened.push_async_callback(backend.close)
-    return backend
+    return open_backend(settings.ledger, told, own=own, setting=settings.variable("ledger"))
 
 
 def _firestore_ledger(settings: CoordinatorSettings, told: Opening) -> Backend:
