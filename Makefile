@@ -3,6 +3,9 @@
 PYTHON ?= python3
 WORKERS ?= 2
 STORE ?= sqlite
+SEEDS ?= 2000
+PAIRS ?= all
+KILLS ?= 50
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
@@ -12,10 +15,10 @@ SOAK_MARK := ^ *(@|pytestmark = )pytest\.mark\.soak
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test soak mutants check format docs compare trace clean
+.PHONY: help demo up test soak faults faults-long mutants check format docs compare trace clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.services $(if $(filter firestore,$(STORE)),$(VENV)/.cloud) ## Push a commit through the whole system on this machine, and watch it pass (STORE=firestore)
 	$(BIN)/anvil demo --store $(STORE)
@@ -28,6 +31,13 @@ test: $(VENV)/.dev ## Run the tests (ARGS="-k queue" narrows them)
 
 soak: $(VENV)/.dev ## Run the tests that take minutes
 	@if grep -rqE '$(SOAK_MARK)' tests; then $(BIN)/pytest -m soak $(ARGS); else echo "soak: no test is marked soak"; fi
+
+faults: $(VENV)/.dev ## Kill every flow at every call, and let storms rage (ARGS="--seed 7" shows one again)
+	$(BIN)/python -m tests.simulation --workers $(WORKERS) $(ARGS)
+
+faults-long: $(VENV)/.dev ## The same for a night, and kill real processes (SEEDS=2000, PAIRS=all, KILLS=50)
+	$(BIN)/python -m tests.simulation --workers $(WORKERS) --seeds $(SEEDS) --pairs $(PAIRS)
+	ANVIL_KILLS=$(KILLS) $(BIN)/pytest tests/e2e/kills -m soak
 
 mutants: $(VENV)/.dev ## Plant bugs in copies of the sources, and see that each is caught (ARGS=name)
 	$(BIN)/python -m tests.mutants $(ARGS)
