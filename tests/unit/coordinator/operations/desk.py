@@ -1,18 +1,26 @@
 """Operations put together on real stores, for tests that make other systems do things."""
 
-from collections.abc import Mapping
+import ssl
+from collections.abc import Generator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from ipaddress import IPv4Address
+from pathlib import Path
 
 from services.coordinator.audit import Audit
+from services.coordinator.layout import INDEXES
+from services.coordinator.ledger.documents import indexes
 from services.coordinator.ledger.ledger import Ledger
 from services.coordinator.operations.catalogue import parse
 from services.coordinator.operations.credentials import Credentials
 from services.coordinator.operations.model import Catalogue, Operation
 from services.coordinator.operations.operations import Deployment, Operations
-from services.coordinator.operations.upstream import Caller
+from services.coordinator.operations.upstream import Caller, HttpCaller
+from services.kernel.adapters.sqlite import SqliteStore
 from services.kernel.addresses import Address
+from services.kernel.namespace import ledger_collection
 from services.kernel.wire.audit import AuditEntry, AuditQuery
 from services.kernel.wire.operations import Executed, ExecuteOperation
 from tests.unit.coordinator.stores import WatchedStore
@@ -91,7 +99,6 @@ class Desk:
     ids: CountingIds
     credentials: Credentials
     environment: str = "dev"
-    made: dict[str, Operation] = field(default_factory=dict[str, Operation])
 
     def operations(self, *offered: Operation) -> Operations:
         """The use case, over these operations."""
@@ -122,6 +129,31 @@ class Desk:
 
     def without_ledger(self) -> "Desk":
         return replace(self, ledger=None)
+
+
+@contextmanager
+def open_desk(folder: Path, *, first_id: int = 0) -> Generator[Desk]:
+    """A desk over the stores in this folder; instances that share them count their ids from different numbers."""
+    clock, ids, names = MovableClock(), CountingIds(first_id), Names()
+    collection = ledger_collection("test")
+    with ThreadPoolExecutor(1) as executor:
+        state = SqliteStore(folder / "state.sqlite", namespace="test", indexes=INDEXES, executor=executor, clock=clock)
+        rows = SqliteStore(
+            folder / "ledger.sqlite", namespace="test", indexes=indexes(collection), executor=executor, clock=clock
+        )
+        watched = WatchedStore(rows)
+        yield Desk(
+            caller=HttpCaller(names, trust=ssl.create_default_context()),
+            names=names,
+            state=WatchedStore(state),
+            rows=watched,
+            ledger=Ledger(watched, collection=collection, durable=True, clock=clock, ids=ids),
+            clock=clock,
+            ids=ids,
+            credentials=Credentials(None),
+        )
+        rows.close()
+        state.close()
 
 
 def ask(offered: Operation, *, key: str | None = None, actor: str = ADA, customer: str = "c-1") -> ExecuteOperation:
