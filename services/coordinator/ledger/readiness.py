@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Final, TypeAlias
 
 from services.kernel import deadline
-from services.kernel.errors import LedgerUnavailable, Transient, Unavailable
+from services.kernel.errors import AnvilError, LedgerUnavailable, Unavailable
 from services.kernel.ports import Clock
 
 WITHIN: Final = timedelta(seconds=2.5)
@@ -68,18 +68,18 @@ class Readiness:
         kept = KEPT_READY if refusal is None else KEPT_REFUSED
         return _Verdict(refusal=refusal, until=self._clock.elapsed() + kept)
 
-    async def _asked(self, probe: Probe | None) -> Transient | None:
+    async def _asked(self, probe: Probe | None) -> AnvilError | None:
         if probe is None:
             return None
         try:
             async with deadline.within(self._clock, at_most=self._within):
                 await probe()
-        except Transient as error:
+        except AnvilError as error:
             return error
         return None
 
 
-def _refusal(*, state: Transient | None, ledger: Transient | None) -> Unavailable | None:
+def _refusal(*, state: AnvilError | None, ledger: AnvilError | None) -> Unavailable | None:
     if ledger is not None:
         return LedgerUnavailable(ledger.detail)
     return None if state is None else Unavailable(state.detail)
