@@ -69,6 +69,8 @@ class Output:
             case Format.TABLE:
                 for block in blocks:
                     self._draw(block)
+                # What is noted beside it comes after it, also where both go to one place.
+                self.stdout.flush()
             case Format.JSON | Format.JSONL | Format.YAML:
                 self._write(shown)
 
