@@ -96,7 +96,6 @@ async def test_no_result_is_read_for_a_list_a_row_or_a_probe(home: Shelf) -> Non
         assert "result_json" not in mask
 
 
-@pytest.mark.req("R114")
 @pytest.mark.inv("I11")
 async def test_a_probe_reads_one_status_and_changes_nothing(home: Shelf) -> None:
     await home.ledger.probe()
