@@ -38,12 +38,19 @@ class World:
     """
 
     def __init__(
-        self, issuer: Issuer, *, seed: int = 0, nodes: int = 1, gates: int = 1, profile: Profile | None = None
+        self,
+        issuer: Issuer,
+        *,
+        seed: int = 0,
+        nodes: int = 1,
+        gates: int = 1,
+        profile: Profile | None = None,
+        clock: MovableClock | None = None,
     ) -> None:
         self.issuer = issuer
         self.seed = seed
         self.cap = issuer.settings.queue_cap if profile is None else profile.cap
-        self.clock = MovableClock()
+        self.clock = clock or MovableClock()
         self.ids = SeededIds(Random(f"ids {seed}"))
         self.testimony = Testimony()
         self.queue = Queue(reached=self.testimony.reached)
