@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from services.coordinator.records.project import Project, QueueState
@@ -89,6 +89,7 @@ def test_of_the_runs_that_start_the_earlier_accepted_starts_first(what: list[int
 @pytest.mark.inv("Q1")
 @settings(deadline=None)
 @given(happenings)
+@example([ACCEPT, CLAIM, ACCEPT])
 def test_at_most_one_run_is_executable_and_only_while_none_is_active(what: list[int]) -> None:
     state = after(what).state
     states = [each.state for each in state.queue]
