@@ -17,7 +17,7 @@ class Refused(Permanent):
     `line` counts from 1 and `field` is a path like `run.steps[0].run`; where they are known the message has them.
     """
 
-    def __init__(self, problem: str, *, line: int | None = None, field: str = "") -> None:
+    def __init__(self, problem: str = "", *, line: int | None = None, field: str = "") -> None:
         place = [f"line {line}" if line is not None else "", field]
         super().__init__(": ".join([*filter(None, place), problem]))
         self.problem = problem

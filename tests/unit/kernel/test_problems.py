@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.kernel import errors, runs, seal, strict_json, trace
+from services.kernel import addresses, canonical_json, errors, runs, seal, strict_json, strict_yaml, trace
 from services.kernel.errors import AnvilError, FieldProblem
 from services.kernel.trace import Trace
 from services.kernel.web.problems import problem
@@ -34,6 +34,8 @@ STATUSES: dict[type[AnvilError], int] = {
     errors.IdempotencyKeyRequired: 400,
     errors.OperationNotApproved: 400,
     strict_json.NotStrictJson: 400,
+    canonical_json.NotCanonical: 400,
+    addresses.NotAHost: 400,
     errors.PayloadTooLarge: 413,
     errors.UnsupportedMediaType: 415,
     errors.RequestTimeout: 408,
@@ -65,6 +67,7 @@ STATUSES: dict[type[AnvilError], int] = {
     errors.PreconditionFailed: 500,
     errors.AlreadyExists: 500,
     seal.Unsealable: 500,
+    strict_yaml.Refused: 500,
 }
 
 
