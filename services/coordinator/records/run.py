@@ -128,10 +128,11 @@ def _attention(run: Run) -> Document:
 
 RUNS = Table("runs", Run, schema=1, derived=_attention)
 HEARTBEATS = Table("heartbeats", Heartbeat, schema=1)
+_LOGS = Table("runs/*/log", LogChunk, schema=1)
 
 
 def log_of(run_id: RunId) -> Table[LogChunk]:
-    return Table(f"runs/{run_id}/log", LogChunk, schema=1)
+    return _LOGS.at(f"runs/{run_id}/log")
 
 
 def log_chunk_id(seq: int) -> str:

@@ -5,6 +5,7 @@ nothing would not move the version, and so would not fence).
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, TypeVar, cast
@@ -50,6 +51,12 @@ class Table(Generic[T]):
         self._adapter = TypeAdapter(kind)
         self._schema = schema
         self._derived = derived
+
+    def at(self, collection: str) -> "Table[T]":
+        """The same kind of documents elsewhere; costs nothing, where making a table builds a validator."""
+        elsewhere = copy(self)
+        elsewhere.collection = collection
+        return elsewhere
 
     def ref(self, id_: str) -> Ref:
         return Ref(self.collection, id_)
