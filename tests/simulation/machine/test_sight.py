@@ -37,7 +37,7 @@ PLANTED: dict[str, tuple[Planter, str]] = {
 }
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_bug_is_found(issuer: Issuer, name: str) -> None:
     plant, promise = PLANTED[name]

@@ -72,12 +72,15 @@ class Witness:
 
     # What is seen between the calls
 
-    def looks(self, state: State, runners: list[Runner]) -> Iterator[str]:
-        """Keep positions and which commands are alive; what is wrong with where the runs are."""
+    def looks(self, state: State, runners: list[Runner]) -> None:
+        """Keep positions and which commands are alive; after each deed, since a rule may be many."""
         for project in state.projects.values():
             for entry in project.queue:
                 self.positions.setdefault(entry.run_id, (project.slug, entry.position))
         self._commands(state, runners)
+
+    def misplaced(self, state: State) -> Iterator[str]:
+        """What is wrong with where the runs are."""
         yield from conservation.violations(self._read(state))
 
     def wrong(self) -> Iterator[str]:

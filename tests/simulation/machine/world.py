@@ -12,12 +12,13 @@ from services.kernel.wire.deliveries import Canonical, EventKind, Outcome
 from services.kernel.wire.model import Empty
 from tests.history.delivery_row import FOREVER, Accept, Told
 from tests.history.webhook_version import Change, Name, Said, Webhook
-from tests.simulation.callers import drain, hand, new_run_id, project_id
+from tests.simulation.callers import new_run_id, project_id
 from tests.simulation.calls import Calls
 from tests.simulation.machine.faults import Arsenal
 from tests.simulation.machine.witness import Witness, witnessed
 from tests.simulation.node import Issuer
 from tests.simulation.ports import Calm
+from tests.simulation.rest import drain, hand
 from tests.simulation.runner import Phase, Runner
 from tests.simulation.testimony import Answered
 from tests.simulation.world import World
@@ -41,7 +42,7 @@ class Stage:
 
     def __init__(self, issuer: Issuer) -> None:
         self.loop = asyncio.Runner()
-        self.world = World(issuer, nodes=2)
+        self.world = World(issuer, nodes=2, gates=0)
         self.arsenal = Arsenal(self.world)
         self.versions = {slug: [f"{slug}-v1"] for slug in SLUGS}
         begins = {slug: Webhook(version=f"{slug}-v1", secret=f"{slug}-v1", enabled=True) for slug in SLUGS}
@@ -69,7 +70,8 @@ class Stage:
     def wrong(self) -> list[str]:
         """What is wrong by now."""
         failed = [f"H3: {path} was answered with 500" for node in self.world.nodes for path in node.failures]
-        return [*self.world.violations, *failed, *self.witness.looks(self.world.state, self.runners)]
+        self.witness.looks(self.world.state, self.runners)
+        return [*self.world.violations, *failed, *self.witness.misplaced(self.world.state)]
 
     def ends(self) -> list[str]:
         """Faults are over and everything comes to rest; what is wrong then, or was on the way."""
@@ -105,6 +107,7 @@ class Stage:
             self.open.remove(each)
             each.result()
         self._learn()
+        self.witness.looks(self.world.state, self.runners)
 
     async def _ends(self) -> list[str]:
         self.world.weather.now = Calm()
@@ -117,7 +120,8 @@ class Stage:
         for slug in SLUGS:
             await self._dares(self.change(slug, Name.LOOK), 0)
         found = await drain(self.world)
-        return [*found, *self.witness.looks(self.world.state, self.runners), *self.witness.wrong()]
+        self.witness.looks(self.world.state, self.runners)
+        return [*found, *self.witness.misplaced(self.world.state), *self.witness.wrong()]
 
     # What callers do
 
