@@ -1,6 +1,6 @@
 """A coordinator with a ledger, and what operators ask of it."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -12,6 +12,8 @@ from services.coordinator.ledger.documents import indexes
 from services.coordinator.ledger.ledger import Ledger, Reserved, Wanted
 from services.coordinator.ledger.rows import Response
 from services.coordinator.operations.catalogue import parse
+from services.coordinator.operations.model import Catalogue
+from services.coordinator.operations.upstream import Caller
 from services.kernel.adapters.sqlite import SqliteStore
 from services.kernel.namespace import ledger_collection
 from services.kernel.wire import internal
@@ -144,7 +146,10 @@ def _row(number: int) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def book(place: Place) -> AsyncGenerator[Book]:
+async def book(
+    place: Place, *, operations: Catalogue | None = None, upstream: Caller | None = None
+) -> AsyncGenerator[Book]:
+    """With one operation that calls nowhere, unless others are given."""
     path = place.folder / "ledger.sqlite"
     sqlite = SqliteStore(
         path, namespace="test", indexes=indexes(COLLECTION), executor=place.executor, clock=place.clock
@@ -155,8 +160,16 @@ async def book(place: Place) -> AsyncGenerator[Book]:
 
     rows = WatchedStore(sqlite)
     backend = Backend(name="sqlite", store=rows, durable=True, close=closed)
-    known = parse(CATALOGUE, replay_ttl=TTL, allow_local=False)
-    async with instance(place, ledger=backend, operations=known) as made:
+    known = operations or parse(CATALOGUE, replay_ttl=TTL, allow_local=False)
+    async with instance(place, ledger=backend, operations=known, upstream=upstream) as made:
         ledger = backend.ledger(namespace="test", clock=place.clock, ids=place.ids)
         yield Book(anvil=Driver(made), rows=rows, ledger=ledger)
     sqlite.close()
+
+
+Verdict = Callable[[Book, str], Awaitable[object]]
+
+VERDICTS: dict[str, Verdict] = {
+    "it happened": lambda desk, version: desk.complete(version, {"id": 1}),
+    "it did not": lambda desk, version: desk.release(version),
+}

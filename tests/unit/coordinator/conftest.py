@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from services.kernel.adapters.local_minter import create_key
+from tests.unit.coordinator.book import Book
+from tests.unit.coordinator.book import book as opened
 from tests.unit.coordinator.callers import KeyFile
 from tests.unit.coordinator.driver import Driver
 from tests.unit.coordinator.instance import Instance, Place, instance
@@ -53,3 +55,10 @@ async def another(anvil: Driver, place: Place) -> AsyncGenerator[Driver]:
 def home(anvil: Driver) -> Instance:
     """The first instance itself."""
     return anvil.instance
+
+
+@pytest.fixture(name="book")
+async def a_book(place: Place) -> AsyncGenerator[Book]:
+    """A coordinator with a ledger."""
+    async with opened(place) as made:
+        yield made

@@ -16,6 +16,7 @@ from services.coordinator.layout import INDEXES
 from services.coordinator.ledger.backend import Backend
 from services.coordinator.operations import catalogue
 from services.coordinator.operations.model import Catalogue
+from services.coordinator.operations.upstream import Caller, Nowhere
 from services.coordinator.records.table import Table
 from services.coordinator.settings import CoordinatorSettings
 from services.kernel.adapters.sqlite import SqliteStore
@@ -82,7 +83,7 @@ class Instance:
         return snapshot is not None
 
 
-def settings(path: Path) -> CoordinatorSettings:
+def settings(path: Path, *, local_upstreams: bool = False) -> CoordinatorSettings:
     return CoordinatorSettings(
         environment="dev",
         namespace="test",
@@ -93,6 +94,7 @@ def settings(path: Path) -> CoordinatorSettings:
         tasks="local",
         tasks_url="http://tasks",
         tasks_audience="anvil-tasks",
+        allow_local_upstreams=local_upstreams,
         hooks_callers=frozenset({callers.HOOKS}),
         console_callers=frozenset({callers.CONSOLE}),
         runner_callers=frozenset({callers.RUNNER}),
@@ -103,9 +105,13 @@ def settings(path: Path) -> CoordinatorSettings:
 
 @asynccontextmanager
 async def instance(
-    place: Place, *, ledger: Backend | None = None, operations: Catalogue = catalogue.NONE
+    place: Place,
+    *,
+    ledger: Backend | None = None,
+    operations: Catalogue = catalogue.NONE,
+    upstream: Caller | None = None,
 ) -> AsyncGenerator[Instance]:
-    """One more process of the coordinator."""
+    """One more process of the coordinator. Where an `upstream` is given it may be one of this machine."""
     path = place.folder / "anvil.sqlite"
     sqlite = SqliteStore(path, namespace="test", indexes=INDEXES, executor=place.executor, clock=place.clock)
     store, tasks = WatchedStore(sqlite), KeptTasks()
@@ -117,8 +123,10 @@ async def instance(
         ids=place.ids,
         ledger=ledger,
         catalogue=operations,
+        upstream=upstream or Nowhere(),
     )
-    made = Instance(app=create(settings(path), world), store=store, tasks=tasks, clock=place.clock, keys=place.keys)
+    app = create(settings(path, local_upstreams=upstream is not None), world)
+    made = Instance(app=app, store=store, tasks=tasks, clock=place.clock, keys=place.keys)
     try:
         yield made
     finally:

@@ -37,6 +37,20 @@ def test_the_highest_role_anywhere_is_who_one_is() -> None:
     assert found == [Role.OPERATOR, Role.VIEWER, None]
 
 
+@pytest.mark.parametrize(
+    ("principal", "role"),
+    [("ada@example.com", Role.ADMIN), ("olga@example.com", Role.VIEWER), ("vic@example.com", None)],
+)
+def test_what_belongs_to_no_project_needs_a_role_that_holds_in_all(principal: str, role: Role | None) -> None:
+    assert ROLES.everywhere(principal) is role
+    for needed in Role:
+        if role is not None and role.covers(needed):
+            ROLES.require_everywhere(principal, needed)
+        else:
+            with pytest.raises(Forbidden):
+                ROLES.require_everywhere(principal, needed)
+
+
 def test_one_sees_the_projects_one_has_a_role_in() -> None:
     assert ROLES.visible("ada@example.com") == "*"
     assert ROLES.visible("vic@example.com") == frozenset({"site"})

@@ -1,0 +1,101 @@
+"""`anvil operation` on the whole product, and what is said of an outcome that is not known."""
+
+import json
+import re
+
+import pytest
+
+from tests.unit.cli.whole.desk import Desk
+from tests.unit.coordinator.operations.billing import answers, drops, refuses
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.mark.req("R143")
+async def test_operations_are_listed_with_the_ceiling_of_their_replays(desk: Desk) -> None:
+    listed = await desk("operation", "list")
+    lines = {line.split()[0]: line for line in listed.out.splitlines()}
+
+    assert (listed.code, listed.err) == (0, "")
+    assert lines["make-required"].endswith("604800 s, at most 819200 bytes")
+    assert lines["make-none"].endswith("-")
+
+
+async def test_an_answer_is_shown_and_a_repeat_is_told_as_one(desk: Desk) -> None:
+    first = await desk.execute("required", "--key", "k", "--format", "json")
+    again = await desk.execute("required", "--key", "k")
+
+    assert json.loads(first.out)["data"] == {"status": 201, "result": {"invoice": "i-1"}, "replayed": False}
+    assert again.out == 'status    201\nreplayed  yes\n{"invoice": "i-1"}\n'
+    assert (first.code, again.code, len(desk.whole.billing.requests)) == (0, 0, 1)
+
+
+async def test_input_may_come_from_a_pipe_and_a_dry_run_calls_nobody(desk: Desk) -> None:
+    tried = ("operation", "execute", "make-required", "--input", "-", "--key", "k", "--dry-run")
+    shown = await desk(*tried, stdin='{"customer": "c-1"}')
+
+    assert shown.code == 0
+    assert "http://billing.test" in shown.out
+    assert shown.err == "a dry run: nobody was called\n"
+    assert desk.whole.billing.requests == []
+
+
+@pytest.mark.parametrize(
+    ("mode", "more", "code"),
+    [("required", (), 2), ("none", (), 2), ("none", ("--confirm",), 0), ("natural", (), 0), ("tea", (), 6)],
+)
+async def test_what_a_mode_needs_is_asked_for(desk: Desk, mode: str, more: tuple[str, ...], code: int) -> None:
+    assert (await desk.execute(mode, *more)).code == code
+
+
+async def test_a_refusal_of_the_other_system_is_a_failure(desk: Desk) -> None:
+    desk.whole.billing.answers = [refuses(422, {"why": "no such customer"})]
+    refused = await desk.execute("required", "--key", "k")
+
+    assert refused.code == 1
+    assert refused.out.startswith("status    422\n")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"a": NaN}'])
+async def test_what_is_no_input_is_not_sent(desk: Desk, text: str) -> None:
+    refused = await desk("operation", "execute", "make-natural", "--input", desk.file("input.json", text))
+
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err.startswith("anvil: --input: expected a JSON ")
+
+
+async def test_an_unknown_outcome_ends_with_8_and_names_the_next_command(desk: Desk) -> None:
+    desk.whole.billing.answers = [drops(acts=True)]
+    first = await desk.execute("required", "--key", "k")
+    later = await desk.execute("required", "--key", "k", "--format", "json")
+    ref = json.loads(later.out)["error"]["ledgerRef"]
+
+    assert (first.code, later.code) == (8, 8)
+    assert first.err.splitlines()[1] == f"next: anvil ledger show {ref}"
+    assert json.loads(later.out)["error"]["code"] == "idempotency_in_progress"
+    assert (await desk(*first.err.splitlines()[1].split()[2:])).code == 0
+
+
+async def test_an_unguarded_outcome_ends_with_8_too(desk: Desk) -> None:
+    desk.whole.billing.answers = [drops(acts=True)]
+    lost = await desk.execute("none", "--confirm")
+
+    assert (lost.code, lost.out) == (8, "")
+    assert "may do it twice" in lost.err
+
+
+async def test_a_lost_answer_is_told_with_the_key_to_ask_again_with(desk: Desk) -> None:
+    desk.whole.line.loses = [":execute"]
+    lost = await desk.execute("required", "--key", "order-4711")
+
+    assert lost.code == 8
+    assert lost.err.endswith("; ask again with --key order-4711\n")
+
+
+async def test_a_success_that_could_not_be_stored_says_so(desk: Desk) -> None:
+    desk.whole.billing.answers = [answers(201, {"text": "x" * 819_200})]
+    done = await desk.execute("required", "--key", "k")
+
+    assert done.code == 0
+    assert "its result could not be stored" in done.err
+    assert re.search(r"^next: anvil ledger show firestore/", done.err, re.MULTILINE)
