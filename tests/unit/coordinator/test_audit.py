@@ -137,16 +137,16 @@ async def test_what_changes_nothing_is_not_written_down(anvil: Driver) -> None:
     assert await entries(anvil) == already
 
 
-@pytest.mark.parametrize(
-    ("does", "error"),
-    [
-        (lambda at: at.create_project("site", 9), SlugTaken),
-        (lambda at: at.delete_project(), ProjectBusy),
-        (lambda at: at.create_webhook(version="v9"), WebhookChanged),
-        (lambda at: at.rotate("v9", if_version="v8"), WebhookChanged),
-        (lambda at: at.ask_for_run(6, source=1), NotRerunnable),
-    ],
-)
+REFUSED: list[tuple[DoesSomething, type[AnvilError]]] = [
+    (lambda at: at.create_project("site", 9), SlugTaken),
+    (lambda at: at.delete_project(), ProjectBusy),
+    (lambda at: at.create_webhook(version="v9"), WebhookChanged),
+    (lambda at: at.rotate("v9", if_version="v8"), WebhookChanged),
+    (lambda at: at.ask_for_run(6, source=1), NotRerunnable),
+]
+
+
+@pytest.mark.parametrize(("does", "error"), REFUSED)
 async def test_what_is_refused_is_not_written_down(anvil: Driver, does: DoesSomething, error: type[AnvilError]) -> None:
     await anvil.push(1)
     already = await entries(anvil)

@@ -40,3 +40,8 @@ async def unknown(anvil: Whole) -> str:
     assert told(answer) == (409, "idempotency_outcome_unknown", False)
     anvil.place.clock.move(LONGEST)
     return str(answer.json()["ledgerRef"]).replace("firestore", "/ledger")
+
+
+def verdict(verb: str) -> dict[str, object]:
+    """A body that this verb takes."""
+    return {**VERDICT, "response": {"status": 201, "body": None}} if verb == "complete" else {**VERDICT}

@@ -84,7 +84,7 @@ async def test_a_refusal_of_the_other_system_is_an_answer_and_frees_the_key(anvi
     assert (done.json()["status"], done.json()["replayed"]) == (201, False)
 
 
-LOST = [
+LOST: list[tuple[str, str | None, dict[str, object], tuple[int, str, bool]]] = [
     ("required", "k", {}, (503, "unavailable", True)),
     ("key-supported", "k", {}, (503, "unavailable", True)),
     ("key-supported", None, {}, (409, "operation_outcome_unknown", False)),

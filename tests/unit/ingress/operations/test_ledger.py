@@ -3,7 +3,7 @@
 import pytest
 
 from tests.unit.coordinator.operations.billing import answers, drops
-from tests.unit.ingress.operations.asking import ROW, VERDICT, execute, told, unknown
+from tests.unit.ingress.operations.asking import ROW, VERDICT, execute, told, unknown, verdict
 from tests.unit.whole import ADMIN, Whole
 
 pytestmark = pytest.mark.anyio
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.anyio
 async def test_a_verdict_whose_answer_is_lost_is_asked_again_and_done_once(anvil: Whole, verb: str) -> None:
     path = await unknown(anvil)
     row = await anvil.call("GET", path)
-    body = {**VERDICT, **({"response": {"status": 201, "body": {}}} if verb == "complete" else {})}
+    body = verdict(verb)
     anvil.line.loses = [f":{verb}"]
     settled = await anvil.call("POST", f"{path}:{verb}", json=body, headers={"If-Match": row.headers["ETag"]})
     acts = (await anvil.call("GET", "/audit", params={"target": row.json()["ledgerRef"]}, by=ADMIN)).json()["items"]
@@ -46,7 +46,7 @@ async def test_a_verdict_names_the_one_version_that_was_looked_at(
     anvil: Whole, verb: str, sent: str | None, expected: tuple[int, str]
 ) -> None:
     path = await unknown(anvil)
-    body = {**VERDICT, **({"response": {"status": 201, "body": {}}} if verb == "complete" else {})}
+    body = verdict(verb)
     answer = await anvil.call("POST", f"{path}:{verb}", json=body, headers={} if sent is None else {"If-Match": sent})
 
     assert (answer.status_code, answer.json()["code"]) == expected
@@ -57,7 +57,7 @@ async def test_a_verdict_names_the_one_version_that_was_looked_at(
 @pytest.mark.parametrize("lacks", ["evidenceSha256", "reason"])
 async def test_a_verdict_needs_evidence_and_a_reason(anvil: Whole, verb: str, lacks: str) -> None:
     path = await unknown(anvil)
-    body = {**VERDICT, **({"response": {"status": 201, "body": {}}} if verb == "complete" else {})}
+    body = verdict(verb)
     del body[lacks]
     answer = await anvil.call("POST", f"{path}:{verb}", json=body, headers={"If-Match": '"1"'})
 
