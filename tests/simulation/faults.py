@@ -50,7 +50,7 @@ _CHANCE: dict[Fault, float] = {
     Fault.FORGOTTEN: 0.05,
     Fault.HELD: 0.2,
 }
-_WRITES = frozenset({Site.COMMIT, Site.ENQUEUE, Site.CALL})
+_WRITES = frozenset({Site.COMMIT, Site.ENQUEUE, Site.CALL, Site.UPSTREAM})
 
 
 class Faults:

@@ -25,7 +25,12 @@ from tests.unit.coordinator import callers
 
 AUDIENCE = "anvil-ingress"
 URL = "http://ingress"
-_ROLES = Roles.parse(b'[{"principal": "ada@example.com", "role": "admin", "projects": ["*"]}]')
+_ROLES = Roles.parse(
+    b"""[
+    {"principal": "ada@example.com", "role": "admin", "projects": ["*"]},
+    {"principal": "bob@example.com", "role": "operator", "projects": ["*"]}
+    ]"""
+)
 
 SETTINGS = IngressSettings(
     environment="dev",

@@ -25,6 +25,8 @@ class Site(StrEnum):
     ENQUEUE = "enqueue"
     CALL = "call"
     """Of another service."""
+    UPSTREAM = "upstream"
+    """Of another system."""
 
 
 class Side(StrEnum):

@@ -40,6 +40,8 @@ class FaultyStore:
                 asked.left_open(writes, applied=applied)
             if applied and isinstance(error, AlreadyExists) and not any(isinstance(each, Create) for each in writes):
                 raise PreconditionFailed from error
+            if applied and isinstance(error, PreconditionFailed) and all(isinstance(each, Create) for each in writes):
+                raise AlreadyExists from error
             raise
 
     async def query(self, query: Query) -> list[Snapshot]:

@@ -7,6 +7,7 @@ from random import Random
 from services.coordinator.app import World as Surroundings
 from services.coordinator.app import create
 from services.coordinator.layout import INDEXES
+from services.coordinator.settings import CoordinatorSettings
 from services.ingress import app as ingress
 from services.kernel.adapters.sqlite import SqliteStore
 from services.kernel.ports import Write
@@ -134,14 +135,24 @@ class World:
     def _routed(self, number: int | None) -> Process:
         return self.calls(self.route() if number is None else number).node
 
-    def _boot(self, number: int) -> Node:
-        life, reached = Life(name=f"coordinator {number}"), self.testimony.reached
+    def _settings(self) -> CoordinatorSettings:
+        return self.issuer.settings.model_copy(update={"queue_cap": self.cap})
+
+    def _surroundings(self, life: Life) -> Surroundings:
+        """What a coordinator has of the world in this life."""
         store = FaultyStore(
-            truth=self.store, life=life, weather=self.weather, committed=self._committed, reached=reached
+            truth=self.store,
+            life=life,
+            weather=self.weather,
+            committed=self._committed,
+            reached=self.testimony.reached,
         )
         tasks = FaultyQueue(truth=self.queue, life=life, weather=self.weather)
-        surroundings = Surroundings(store=store, tasks=tasks, keys=self.issuer.keys, clock=self.clock, ids=self.ids)
-        app = create(self.issuer.settings.model_copy(update={"queue_cap": self.cap}), surroundings)
+        return Surroundings(store=store, tasks=tasks, keys=self.issuer.keys, clock=self.clock, ids=self.ids)
+
+    def _boot(self, number: int) -> Node:
+        life, reached = Life(name=f"coordinator {number}"), self.testimony.reached
+        app = create(self._settings(), self._surroundings(life))
         return Node(
             app=app,
             life=life,

@@ -1,0 +1,70 @@
+"""Whatever happens around a call to another system: it has one effect, or a person is told that nobody knows."""
+
+import os
+from collections import Counter
+
+import pytest
+
+from tests.simulation.crash_points import table
+from tests.simulation.ledger_stops import FLOWS_OF_CALLS, explore_stops
+from tests.simulation.ledger_storm import missing, rage
+from tests.simulation.node import Issuer
+
+pytestmark = pytest.mark.anyio
+
+SEEDS = 30
+MORE = int(os.environ.get("ANVIL_SEEDS", "150"))
+"""Storms of the soak, which takes the number for a night."""
+
+
+async def storms(issuer: Issuer, seeds: range) -> tuple[Counter[str], list[str]]:
+    """What was reached, and what was wrong, with the seed that shows it again."""
+    reached: Counter[str] = Counter()
+    wrong: list[str] = []
+    for seed in seeds:
+        world, violations = await rage(issuer, seed)
+        reached.update(world.testimony.reached)
+        wrong += [f"seed {seed}: {each}" for each in violations]
+    return reached, wrong
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.inv("I1")
+@pytest.mark.inv("I2")
+@pytest.mark.inv("I3")
+@pytest.mark.inv("I4")
+@pytest.mark.inv("I6")
+@pytest.mark.inv("I7")
+@pytest.mark.inv("I8")
+@pytest.mark.inv("I10")
+@pytest.mark.inv("I12")
+@pytest.mark.inv("I13")
+@pytest.mark.inv("I15")
+async def test_no_storm_around_the_ledger_breaks_a_promise(issuer: Issuer) -> None:
+    reached, wrong = await storms(issuer, range(SEEDS))
+
+    assert wrong == []
+    assert missing(reached) == []
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(36_000)
+async def test_no_further_storm_around_the_ledger_breaks_a_promise(issuer: Issuer) -> None:
+    _, wrong = await storms(issuer, range(SEEDS, SEEDS + MORE))
+
+    assert wrong == []
+
+
+@pytest.mark.parametrize("name", FLOWS_OF_CALLS)
+async def test_a_process_that_goes_on_after_a_verdict_breaks_no_promise(issuer: Issuer, name: str) -> None:
+    explored = await explore_stops(issuer, name)
+
+    assert explored.violations == (), table([explored])
+
+
+async def test_a_seed_shows_the_same_storm_around_the_ledger_again(issuer: Issuer) -> None:
+    one, _ = await rage(issuer, 3)
+    other, _ = await rage(issuer, 3)
+
+    assert one.rows == other.rows
+    assert one.trace == other.trace
