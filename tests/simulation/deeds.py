@@ -5,7 +5,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from services.kernel.wire.deliveries import Provider
+from services.kernel.errors import AnvilError
+from services.kernel.wire.deliveries import Outcome, Provider
 from tests.simulation.callers import ask_for_run, new_run_id
 from tests.simulation.calls import Calls
 from tests.simulation.custody import Place, secret_of
@@ -67,7 +68,23 @@ async def push(cast: Cast, calls: Calls) -> str | None:
     if not places:
         return None
     place = cast.random.choice(places)
-    told = cast.told(place)
+    return await _sent(cast, place, cast.told(place))
+
+
+async def push_again(cast: Cast, calls: Calls) -> str | None:
+    """Send what was answered with 503, for the queue was full."""
+    full = [row for row in cast.world.state.deliveries.values() if row.outcome is Outcome.QUEUE_FULL]
+    slugs = {project.project_id: project.slug for project in cast.world.state.projects.values()}
+    known = [row for row in full if (slugs[row.project_id], row.provider) in cast.world.told]
+    if not known:
+        return None
+    row = cast.random.choice(known)
+    place = (slugs[row.project_id], row.provider)
+    told = Told(sender=cast.random.choice(SENDERS[row.provider]), delivery_id=row.delivery_id)
+    return await _sent(cast, place, told)
+
+
+async def _sent(cast: Cast, place: Place, told: Told) -> str:
     key = (place, told.delivery_id)
     if key in cast.asked:
         cast.world.testimony.reached["a delivery that came again"] += 1
@@ -104,6 +121,18 @@ async def ask(cast: Cast, calls: Calls) -> str:
     """As a console would that chooses its run's id, so that it is known what must not be there."""
     slug, key = cast.random.choice(SLUGS), cast.random.choice(_KEYS)
     return await ask_for_run(cast.world, calls, slug, run_id=new_run_id(cast.world), key=key)
+
+
+async def crowd(cast: Cast, calls: Calls) -> str:
+    """As many runs as there is room for, and more."""
+    slug, came = cast.random.choice(SLUGS), Counter[str]()
+    for _ in range(cast.random.randint(1, cast.profile.crowd)):
+        try:
+            await ask_for_run(cast.world, calls, slug, run_id=new_run_id(cast.world))
+            came["accepted"] += 1
+        except AnvilError as error:
+            came[type(error).__name__] += 1
+    return f"{slug}: {dict(came)}"
 
 
 async def start(cast: Cast, calls: Calls) -> str:

@@ -32,9 +32,11 @@ _RUNNERS = 3
 
 _DEEDS: tuple[Deed, ...] = (
     *[deeds.push] * 8,
+    *[deeds.push_again] * 2,
     deeds.forge,
     deeds.tell,
     deeds.ask,
+    deeds.crowd,
     deeds.start,
     deeds.rerun,
     *[deeds.cancel] * 2,

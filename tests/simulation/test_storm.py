@@ -29,7 +29,7 @@ async def storms(issuer: Issuer, seeds: range, profile: Profile = SMALL) -> tupl
     return reached, wrong
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 @pytest.mark.inv("Q4")
 @pytest.mark.inv("S3")
 @pytest.mark.inv("Y9")

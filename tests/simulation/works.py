@@ -12,7 +12,7 @@ from tests.simulation.runner import Phase, Runner
 _WAITS = (1, 5, 20, 29, 46, 61, 301, 3600, 3 * 86400 + 2)
 _WEIGHTS = (20, 20, 10, 10, 10, 5, 5, 2, 3)
 _BEAT = timedelta(seconds=10)
-_TRIES = 2
+_TRIES = (1, 2)
 
 
 async def task(cast: Cast, calls: Calls) -> str | None:
@@ -29,7 +29,7 @@ async def task(cast: Cast, calls: Calls) -> str | None:
     runner = cast.random.choice(idle if idle and cast.random.random() < 0.5 else free or cast.runners)
     taken = await hand(cast.world, task, runner, calls)
     if not taken:
-        queue.in_vain(task, at_most=_TRIES)
+        queue.in_vain(task, at_most=cast.random.choice(_TRIES))
     elif task in queue.waiting and cast.random.random() < 0.8:
         queue.waiting.remove(task)
     return f"{task.name}: {'taken' if taken else 'in vain'}"
