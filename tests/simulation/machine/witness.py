@@ -33,7 +33,9 @@ class Asked:
 
 @dataclass(slots=True)
 class Witness:
-    """`begins` are the webhooks that are there at the beginning; `open` the runs offered by calls that go on."""
+    """`begins` are the webhooks that are there at the beginning, `uncertain` runs that may come of a call, for all that
+    is known, `alive` the commands of each runner, and `began` the attempts whose commands ever began.
+    """
 
     begins: Mapping[str, Webhook]
     moment: int = 0
@@ -43,6 +45,7 @@ class Witness:
     uncertain: set[str] = field(default_factory=set[str])
     positions: dict[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
     alive: dict[int, Ran] = field(default_factory=dict[int, Ran])
+    began: set[str] = field(default_factory=set[str])
     ran: list[Ran] = field(default_factory=list[Ran])
 
     def tick(self) -> int:
@@ -96,7 +99,9 @@ class Witness:
         for number in [number for number in self.alive if number not in executing]:
             self.ran.append(replace(self.alive.pop(number), ended=self.tick()))
         for number, runner in executing.items():
-            if number not in self.alive:
+            if number not in self.alive and runner.token not in self.began:
+                # Commands that died with their lease stay dead, though a late heartbeat may renew it.
+                self.began.add(runner.token)
                 project = state.runs[runner.run_id].project
                 self.alive[number] = Ran(project=project, run_id=runner.run_id, began=self.tick(), ended=None)
 

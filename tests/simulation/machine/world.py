@@ -11,6 +11,7 @@ from services.kernel.wire import internal
 from services.kernel.wire.deliveries import Canonical, EventKind, Outcome
 from services.kernel.wire.model import Empty
 from tests.history.delivery_row import FOREVER, Accept, Told
+from tests.history.register import WIDTH
 from tests.history.webhook_version import Change, Name, Said, Webhook
 from tests.simulation.callers import new_run_id, project_id
 from tests.simulation.calls import Calls
@@ -27,6 +28,8 @@ from tests.unit.coordinator.builders import canonical
 
 SLUGS = ("site", "other")
 RUNNERS = 3
+TOGETHER = WIDTH - 2
+"""At most so many deeds begin at once: fewer than can be searched for an order."""
 
 Deed = Callable[[Calls], Awaitable[object]]
 
@@ -64,7 +67,7 @@ class Stage:
     def does(self, deed: Deed, *, at: int, later: bool = False) -> None:
         """Ask this instance, or one that is not stopped; at once, or when the next deed begins."""
         self.later.append((at, deed))
-        if not later:
+        if not later or len(self.later) + len(self.open) >= TOGETHER:
             self.loop.run(self._together())
 
     def wrong(self) -> list[str]:
