@@ -1,6 +1,7 @@
 """Storms around the ledger: few keys, two callers, operators who come late, and another system that does anything."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from random import Random
 from typing import cast as typed
@@ -16,11 +17,11 @@ from tests.simulation.operations_people import ADA, BOB, Customer, Operator, Set
 from tests.simulation.operations_upstream import Behaviour
 from tests.simulation.operations_world import INVOICE, ORDER
 from tests.simulation.ports import Calm, Life
-from tests.simulation.profile import Profile
+from tests.simulation.profile import SMALL, Profile
 from tests.simulation.storm import Storm
 from tests.simulation.world import World
 
-PROFILE = Profile(name="ledger", cap=3, steps=50, ids="ab", beats=False)
+PROFILE = replace(SMALL, name="ledger", steps=50, ids="ab")
 
 STATES: Mapping[str, str] = {
     "an expired row, taken over": "it is as good as absent, deleted or not, and one caller gets its place (I4)",
