@@ -31,8 +31,8 @@ LATE = 3.0
 MANY = 1000
 
 STRUCK = {
-    signal.SIGKILL: {"ambiguous", "unavailable", "timeout", IN_PROGRESS},
-    signal.SIGSTOP: {UNKNOWN, "ambiguous"},
+    signal.SIGKILL: {"unavailable"},
+    signal.SIGSTOP: {UNKNOWN, "unavailable"},
 }
 """What the caller of the call may be told."""
 
