@@ -1,7 +1,8 @@
 """One declaration of an HTTP endpoint, from which it is served, called and described.
 
-`kernel.web` serves it and writes its OpenAPI, `kernel.client` calls it. `request` is the JSON body, or for GET and
-DELETE the query string. `{name}` in the path is one segment; a custom method follows a colon (`/v1/runs/{run}:claim`).
+`kernel.web` serves it and writes its OpenAPI, `kernel.client` calls it. `request` is the JSON body, beside which there
+is no query, or for GET and DELETE the query string. `{name}` in the path is one segment; a custom method follows a
+colon (`/v1/runs/{run}:claim`).
 """
 
 from dataclasses import dataclass, field

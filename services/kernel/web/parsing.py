@@ -1,5 +1,6 @@
 """A request's query or JSON body as its declared model; what does not fit is named field by field."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
@@ -26,12 +27,29 @@ def parse_query(model: type[Parsed], query: QueryParams) -> Parsed:
         Invalid: an unknown, repeated or unfit parameter.
     """
     names = [name for name, _ in query.multi_items()]
-    if repeated := sorted({name for name in names if names.count(name) > 1}):
-        raise _invalid(FieldProblem(field=name, message="given more than once") for name in repeated)
+    if repeated := [name for name, times in Counter(names).items() if times > 1]:
+        raise _invalid(
+            FieldProblem(field=name[:_LONGEST_NAME], message="given more than once")
+            for name in sorted(repeated)[:_MOST_PROBLEMS]
+        )
     try:
         return model.model_validate(dict(query), by_alias=True, by_name=False)
     except ValidationError as error:
         raise _refusal(error) from error
+
+
+def no_query(query: QueryParams) -> None:
+    """For a request that is its body alone: what stands beside it would be passed over in silence.
+
+    Raises:
+        Invalid: there is a parameter, whichever.
+    """
+    names = [*dict.fromkeys(name for name, _ in query.multi_items())]
+    if names:
+        raise _invalid(
+            FieldProblem(field=name[:_LONGEST_NAME], message=_MESSAGES["extra_forbidden"])
+            for name in names[:_MOST_PROBLEMS]
+        )
 
 
 def parse_json(model: type[Parsed], body: bytes, headers: Headers) -> Parsed:

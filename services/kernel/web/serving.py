@@ -12,7 +12,7 @@ from starlette.responses import Response
 from services.kernel.endpoint import Endpoint
 from services.kernel.ports import Clock
 from services.kernel.web.body import read_body
-from services.kernel.web.parsing import parse_json, parse_query
+from services.kernel.web.parsing import no_query, parse_json, parse_query
 from services.kernel.wire.model import Wire
 
 Req = TypeVar("Req", bound=Wire)
@@ -105,6 +105,7 @@ async def _request(endpoint: Endpoint[Req, Res], request: Request, intake: Intak
     if endpoint.method in ("GET", "DELETE"):
         return parse_query(endpoint.request, request.query_params)
     body = await read_body(request, limit=intake.limit, within=intake.within, clock=intake.clock)
+    no_query(request.query_params)
     return parse_json(endpoint.request, body, request.headers)
 
 

@@ -159,6 +159,24 @@ async def test_an_unfit_query_is_refused_by_name(query: str, field: str, message
     assert problems(answer) == {field: message}
 
 
+async def test_beside_a_body_each_parameter_of_the_query_is_an_unknown_field() -> None:
+    async with calling(service()) as http:
+        answer = await http.post("/notes/n1:write?confirm=true&text=&confirm=no", json={"text": "hi"}, headers=OPERATOR)
+        bare = await http.post("/notes/n1:write?", json={"text": "hi"}, headers=OPERATOR)
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid_request")
+    assert problems(answer) == {"confirm": "unknown field", "text": "unknown field"}
+    assert bare.status_code == 201
+
+
+@pytest.mark.parametrize("twice", [1, 2])
+async def test_a_flood_of_parameters_gets_a_short_answer(twice: int) -> None:
+    flood = "".join(f"{number}{'x' * 250}=&" for number in range(100))
+    async with calling(service()) as http:
+        answers = [await http.post(f"/ping?{flood * twice}"), await http.get(f"/notes?{flood * twice}")]
+    assert [(answer.status_code, len(answer.json()["errors"])) for answer in answers] == [(400, 50)] * 2
+    assert max(len(answer.content) for answer in answers) < 20_000
+
+
 # Paths and methods
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.unit.coordinator.operations.billing import answers, does_and_hangs, drops, refuses
-from tests.unit.ingress.operations.asking import execute, told
+from tests.unit.ingress.operations.asking import INPUT, execute, told
 from tests.unit.whole import ADMIN, OPERATOR, VIEWER, Whole
 
 pytestmark = pytest.mark.anyio
@@ -82,6 +82,20 @@ async def test_a_refusal_of_the_other_system_is_an_answer_and_frees_the_key(anvi
 
     assert (refused.json()["status"], refused.json()["result"]) == (422, {"why": "no such customer"})
     assert (done.json()["status"], done.json()["replayed"]) == (201, False)
+
+
+async def test_what_is_asked_in_the_query_is_refused_and_not_passed_over(anvil: Whole) -> None:
+    answer = await anvil.call(
+        "POST",
+        "/operations/make-required:execute",
+        json={"input": INPUT},
+        headers={"Idempotency-Key": "k"},
+        params={"dryRun": "true"},
+    )
+
+    assert told(answer) == (400, "invalid_request", False)
+    assert answer.json()["errors"] == [{"field": "dryRun", "message": "unknown field"}]
+    assert anvil.billing.requests == []
 
 
 LOST: list[tuple[str, str | None, dict[str, object], tuple[int, str, bool]]] = [
