@@ -10,7 +10,7 @@ from services.kernel.errors import AnvilError
 from services.kernel.wire.ledger import LedgerRow
 from tests.simulation import works
 from tests.simulation.calls import Calls
-from tests.simulation.deeds import Cast, Deed
+from tests.simulation.cast import Cast, Deed
 from tests.simulation.faults import Faults
 from tests.simulation.node import Issuer
 from tests.simulation.operations_people import ADA, BOB, Customer, Operator, SettledWorld

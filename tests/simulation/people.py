@@ -28,6 +28,9 @@ class Person:
             api.ROTATE_SECRET, path=_path(place), body=RotateSecret(confirm=True, version=version)
         )
         self._learn(place, answer.secret)
+        self._world.testimony.won[version] += 1
+        if self._world.testimony.won[version] > 1:
+            self._world.violations.append(f"K4: {place} was rotated from {version} more than once")
 
     async def delete(self, place: Place) -> None:
         await self._client.call(api.DELETE_WEBHOOK, path=_path(place))

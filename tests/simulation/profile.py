@@ -15,9 +15,9 @@ class Profile:
     steps: int
     ids: str
     beats: bool
-    crowd: int
+    crowd: int = 1
 
 
-SMALL = Profile(name="small", cap=3, steps=60, ids="abcdefgh", beats=False, crowd=1)
+SMALL = Profile(name="small", cap=3, steps=60, ids="abcde", beats=False)
 REAL = Profile(name="real", cap=20, steps=120, ids=ascii_letters, beats=True, crowd=22)
 PROFILES = {profile.name: profile for profile in (SMALL, REAL)}

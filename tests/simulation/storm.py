@@ -14,9 +14,9 @@ from services.kernel.errors import (
     Transient,
     Unauthenticated,
 )
-from tests.simulation import deeds, works
+from tests.simulation import deeds, wishes, works
 from tests.simulation.callers import drain, project_id
-from tests.simulation.deeds import SLUGS, Cast, Deed
+from tests.simulation.cast import SLUGS, Cast, Deed
 from tests.simulation.faults import Faults
 from tests.simulation.node import Issuer
 from tests.simulation.people import Person
@@ -31,19 +31,21 @@ _INSTANCES = 2
 _RUNNERS = 3
 
 _DEEDS: tuple[Deed, ...] = (
-    *[deeds.push] * 8,
+    *[deeds.push] * 6,
+    *[deeds.push_at_once] * 2,
     *[deeds.push_again] * 2,
     deeds.forge,
     deeds.tell,
-    deeds.ask,
-    deeds.crowd,
-    deeds.start,
-    deeds.rerun,
-    *[deeds.cancel] * 2,
-    *[deeds.put] * 2,
-    deeds.look,
-    *[deeds.rotate] * 2,
-    deeds.delete,
+    wishes.ask,
+    wishes.crowd,
+    wishes.start,
+    wishes.rerun,
+    *[wishes.cancel] * 2,
+    *[wishes.put] * 2,
+    wishes.look,
+    wishes.rotate,
+    wishes.rotate_at_once,
+    wishes.delete,
     *[works.task] * 8,
     *[works.runner] * 15,
     *[works.sweep] * 2,

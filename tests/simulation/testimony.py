@@ -22,7 +22,8 @@ class Answered:
 class Testimony:
     """`torn_down` holds runs whose runner said, or was about to say, that its sandbox is gone; `executed` counts how
     often the commands of a run began; `reached` the interesting states. `rotations` are the versions that were to
-    follow others, by the new one, where who rotates chose it; `rotated` the versions that ingress was asked to replace.
+    follow others, by the new one, where who rotates chose it; `rotated` the versions that ingress was asked to replace,
+    and `won` how often it said that it did.
     `shown` are all secrets that were ever told, `refusals` the bodies of all refusals of a signature. `written` is
     what each run's runner wrote to its log, `kept` of how many pieces it was told that they are stored.
     """
@@ -39,6 +40,7 @@ class Testimony:
     winners: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     rotations: dict[str, str] = field(default_factory=dict[str, str])
     rotated: set[str] = field(default_factory=set[str])
+    won: Counter[str] = field(default_factory=Counter[str])
     shown: set[str] = field(default_factory=set[str])
     refusals: set[str] = field(default_factory=set[str])
     deleted: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])

@@ -5,7 +5,7 @@ from datetime import timedelta
 from services.kernel.ports import Target
 from services.kernel.runs import Status
 from tests.simulation.calls import Calls
-from tests.simulation.deeds import Cast
+from tests.simulation.cast import Cast
 from tests.simulation.rest import hand
 from tests.simulation.runner import Phase, Runner
 
