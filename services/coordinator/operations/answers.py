@@ -37,6 +37,12 @@ def unanswered(*, repeatable: bool) -> AnvilError:
     )
 
 
+def unsettled(reference: str) -> OutcomeUnknown:
+    """The error for a row that stays because nobody knows what its call did."""
+    said = "it is not known whether the other system acted; the outcome may need reconciliation"
+    return OutcomeUnknown(said, ledger_ref=reference)
+
+
 def concluded(operation: Operation, ended: Executed | AnvilError) -> tuple[AuditOutcome, str | None]:
     """How an execution ended, for the audit, with the code of what it was not."""
     match ended:

@@ -11,12 +11,12 @@ import orjson
 
 from services.coordinator.ledger.ledger import Ledger, Replayed, Reserved, Running, Wanted
 from services.coordinator.ledger.rows import Response, TooLarge
-from services.coordinator.operations.answers import passed_on
+from services.coordinator.operations.answers import passed_on, unsettled
 from services.coordinator.operations.calls import Calls, Execution
 from services.coordinator.operations.outcome import Answered, Effect, effect_of_all, last_answer
 from services.coordinator.operations.redaction import redacted
 from services.kernel import trace
-from services.kernel.errors import IdempotencyInProgress, OutcomeUnknown
+from services.kernel.errors import IdempotencyInProgress
 from services.kernel.ports import Clock
 from services.kernel.wire.operations import Executed
 
@@ -34,6 +34,10 @@ class Guard:
         self._ledger = ledger
         self._calls = calls
         self._clock = clock
+
+    def reference(self, place: Place) -> str:
+        """What people call the row by."""
+        return self._ledger.reference(place.document)
 
     async def run(self, execution: Execution, place: Place) -> Executed:
         """The other system's answer, now or as it was.
@@ -63,8 +67,7 @@ class Guard:
                 await self._ledger.release(reserved)
                 return passed_on(attempts, repeatable=True)
             case _:
-                said = "it is not known whether the other system acted; the outcome may need reconciliation"
-                raise OutcomeUnknown(said, ledger_ref=self._ledger.reference(reserved.document))
+                raise unsettled(self._ledger.reference(reserved.document))
 
     async def _complete(self, execution: Execution, reserved: Reserved, answer: Answered) -> Executed:
         """The caller gets its success also where no row can hold it; then the row stays, for an operator (R110)."""

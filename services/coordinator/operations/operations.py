@@ -8,13 +8,13 @@ from typing import TypeAlias
 from services.coordinator.ledger import keys
 from services.coordinator.ledger.ledger import Ledger
 from services.coordinator.operations import gates, listing
-from services.coordinator.operations.answers import concluded, passed_on, unanswered
+from services.coordinator.operations.answers import concluded, passed_on, unanswered, unsettled
 from services.coordinator.operations.calls import Calls, Execution
 from services.coordinator.operations.credentials import Credentials
 from services.coordinator.operations.guard import Guard, Place
 from services.coordinator.operations.model import Catalogue, Operation
 from services.coordinator.operations.modes import is_repeatable
-from services.coordinator.operations.request import outbound, shown
+from services.coordinator.operations.request import fit, outbound, shown
 from services.coordinator.operations.trail import Trail
 from services.coordinator.operations.upstream import Caller
 from services.kernel import deadline
@@ -94,6 +94,7 @@ class Operations:
         operation = gates.known(self._catalogue, operation_id)
         gates.approved(operation)
         operation.schema.check(asked.input)
+        fit(operation, asked.input)
         gates.confirmed(operation, asked)
         key = gates.keyed(operation, asked.idempotency_key)
         place = None if key is None else self._place(operation, asked, key)
@@ -121,8 +122,11 @@ class Operations:
                 return await guard.run(execution, place)
             return passed_on(await self._calls.make(execution), repeatable=repeatable)
 
+        reference = None if guard is None or place is None else guard.reference(place)
+        lost = unanswered(repeatable=repeatable) if reference is None else unsettled(reference)
         return await self._to_the_end(
-            lambda: self._audited(operation, asked.actor, work, must=guard is not None), repeatable=repeatable
+            lambda: self._audited(operation, asked.actor, work, must=guard is not None, lost=lost),
+            repeatable=repeatable,
         )
 
     async def drain(self) -> None:
@@ -148,13 +152,18 @@ class Operations:
         is_guarded = gates.guarded(operation, keyed=keyed, durable=durable, dev=self._deployment.is_dev)
         return Guard(ledger, self._calls, clock=self._clock) if is_guarded and ledger is not None else None
 
-    async def _audited(self, operation: Operation, actor: str, work: Work, *, must: bool) -> Executed:
+    async def _audited(self, operation: Operation, actor: str, work: Work, *, must: bool, lost: AnvilError) -> Executed:
+        """`lost` is what is told of an end that nobody foresaw: something may have left by then."""
         audit_id = None if operation.reads else await self._intend(operation, actor, must=must)
         try:
             executed = await work()
         except AnvilError as error:
             await self._conclude(operation, audit_id, error)
             raise
+        except Exception as error:
+            log.error("an execution ended as nobody foresaw", operation=operation.id, exc_info=True)
+            await self._conclude(operation, audit_id, lost)
+            raise lost from error
         await self._conclude(operation, audit_id, executed)
         return executed
 
@@ -173,8 +182,9 @@ class Operations:
         outcome, code = concluded(operation, ended)
         try:
             await self._trail.conclude(audit_id, outcome, code)
-        except AnvilError as error:
-            log.warning("the end of an execution is not in the audit", operation=operation.id, code=error.code)
+        except Exception as error:
+            code = error.code if isinstance(error, AnvilError) else AnvilError.code
+            log.warning("the end of an execution is not in the audit", operation=operation.id, code=code, exc_info=True)
 
     async def _to_the_end(self, begin: Work, *, repeatable: bool) -> Executed:
         """Wait for an execution as long as the caller's deadline allows. It goes on without the caller."""

@@ -20,6 +20,12 @@ from services.kernel.strict_json import JsonValue
 KEY_SHOWN: Final = "{idempotency-key}"
 """Stands for the key where a dry run shows a path that has it."""
 
+LONGEST_TARGET: Final = 8 * 1024
+"""Bytes of path and query together, which is what most servers take at most."""
+
+_A_KEY: Final = "0" * 64
+"""As long as any that the other system is given."""
+
 _DOTS: Final = (".", "..")
 
 
@@ -34,6 +40,18 @@ class Outbound:
     body: bytes | None = field(repr=False)
 
 
+def fit(operation: Operation, input_: Fields) -> None:
+    """That each field can stand in its place, whatever the key.
+
+    Raises:
+        Invalid: one cannot, or the path and the query get too long by it.
+    """
+    target = _target(operation, input_, _A_KEY)
+    if len(target) > LONGEST_TARGET:
+        said = f"path and query would have {len(target)} bytes, at most {LONGEST_TARGET} are sent; this is most of them"
+        raise _refused(max(_placed(operation, input_), key=lambda name: _length(name, input_)), said)
+
+
 def outbound(operation: Operation, input_: Fields, *, key: str | None, secret: str | None) -> Outbound:
     """The request with the key that the other system is given, and with the credential's secret.
 
@@ -44,7 +62,7 @@ def outbound(operation: Operation, input_: Fields, *, key: str | None, secret: s
     return Outbound(
         upstream=operation.upstream,
         method=operation.method,
-        target=f"{operation.upstream.base}{_path(operation, input_, key)}{_query(operation, input_, key)}",
+        target=_target(operation, input_, key),
         headers={
             "Host": operation.upstream.authority,
             "User-Agent": "anvil",
@@ -69,6 +87,19 @@ def shown(operation: Operation, input_: Fields, *, keyed: bool) -> JsonValue:
     path = _path(operation, input_, KEY_SHOWN if keyed else None).replace(quote(KEY_SHOWN, safe=""), KEY_SHOWN)
     target = f"{operation.upstream.url}{path}{_query(operation, input_, None)}"
     return {"method": operation.method, "url": target, "body": _body(operation, input_, None)}
+
+
+def _target(operation: Operation, input_: Fields, key: str | None) -> str:
+    return f"{operation.upstream.base}{_path(operation, input_, key)}{_query(operation, input_, key)}"
+
+
+def _placed(operation: Operation, input_: Fields) -> Sequence[str]:
+    """The fields of this input that are in the path or the query."""
+    return [name for name in (*fields_of_path(operation), *operation.query) if name in input_]
+
+
+def _length(name: str, input_: Fields) -> int:
+    return sum(len(quote(text, safe="")) + len(name) for text in _texts(name, input_[name]))
 
 
 def _path(operation: Operation, input_: Fields, key: str | None) -> str:

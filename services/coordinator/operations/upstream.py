@@ -2,7 +2,8 @@
 
 import asyncio
 import ssl
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Final, Protocol
 
@@ -94,6 +95,18 @@ class HttpCaller:
         return attempt
 
     async def _at(self, address: Address, request: Outbound, passage: "_Passage", *, within: timedelta) -> Attempt:
+        try:
+            async with self._opened(address, request, passage, within=within) as answer:
+                return await _read(answer)
+        except TooLate:
+            return NeverSent(why="too late to begin")
+        except Exception as error:  # noqa: BLE001 (whatever it is, what counts is whether the request began to leave)
+            return passage.failed(type(error).__name__)
+
+    @asynccontextmanager
+    async def _opened(
+        self, address: Address, request: Outbound, passage: "_Passage", *, within: timedelta
+    ) -> AsyncGenerator[httpx2.Response]:
         upstream = request.upstream
         # A connection of its own: one that was checked for another name must not be used for this one.
         transport = httpx2.AsyncHTTPTransport(verify=self._trust, trust_env=False, retries=0)
@@ -104,23 +117,18 @@ class HttpCaller:
         extensions: dict[str, object] = {"trace": passage.trace}
         if isinstance(upstream.host, str):
             extensions["sni_hostname"] = upstream.host
-        try:
-            async with (
-                httpx2.AsyncClient(transport=transport, timeout=timeout, trust_env=False) as http,
-                http.stream(
-                    request.method,
-                    url,
-                    headers=request.headers,
-                    content=request.body,
-                    follow_redirects=False,
-                    extensions=extensions,
-                ) as answer,
-            ):
-                return await _read(answer)
-        except TooLate:
-            return NeverSent(why="too late to begin")
-        except (httpx2.HTTPError, OSError) as error:
-            return passage.failed(type(error).__name__)
+        async with (
+            httpx2.AsyncClient(transport=transport, timeout=timeout, trust_env=False) as http,
+            http.stream(
+                request.method,
+                url,
+                headers=request.headers,
+                content=request.body,
+                follow_redirects=False,
+                extensions=extensions,
+            ) as answer,
+        ):
+            yield answer
 
 
 class _Passage:
