@@ -10,7 +10,8 @@ from services.kernel.errors import Unavailable
 _LARGEST: Final = 16 * 1024
 """Bytes; more is no secret but a mistake, and half of it would be sent."""
 
-_LINE = re.compile(rb"[\x20-\x7e]*[\x21-\x7e][\x20-\x7e]*")
+_LINE = re.compile(rb"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
+"""A space at an end is nothing that a header can carry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Credentials:
             return None
         line = self._line(profile)
         if len(line) > _LARGEST or _LINE.fullmatch(line) is None:
-            raise Unavailable(f"credential {profile} is not one line of visible ASCII text")
+            raise Unavailable(f"credential {profile} is not one line of visible ASCII text, without spaces around it")
         return Secret(line.decode("ascii"))
 
     def _line(self, profile: str) -> bytes:

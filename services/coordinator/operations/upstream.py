@@ -24,6 +24,7 @@ _RESOLVE_WITHIN: Final = timedelta(seconds=5)
 _CONNECT_WITHIN: Final = timedelta(seconds=5)
 _MOST_ADDRESSES: Final = 4
 _LEAVES = "http11.send_request_headers.started"
+_HEAD_LEFT = "http11.send_request_headers.complete"
 
 
 class TooLate(Exception):
@@ -90,8 +91,8 @@ class HttpCaller:
                     attempt = await self._at(address, request, passage, within=within)
                     if not isinstance(attempt, NeverSent):
                         break
-        except TimeoutError:
-            return passage.failed("no whole answer in time")
+        except TimeoutError as error:
+            return passage.failed(error)
         return attempt
 
     async def _at(self, address: Address, request: Outbound, passage: "_Passage", *, within: timedelta) -> Attempt:
@@ -101,7 +102,7 @@ class HttpCaller:
         except TooLate:
             return NeverSent(why="too late to begin")
         except Exception as error:  # noqa: BLE001 (whatever it is, what counts is whether the request began to leave)
-            return passage.failed(type(error).__name__)
+            return passage.failed(error)
 
     @asynccontextmanager
     async def _opened(
@@ -136,14 +137,20 @@ class _Passage:
 
     def __init__(self, leaving: Callable[[], None]) -> None:
         self._leaving = leaving
-        self._left = False
+        self._left = self._has_head_left = False
 
     async def trace(self, event: str, info: object) -> None:
         if event == _LEAVES:
             self._leaving()
             self._left = True
+        elif event == _HEAD_LEFT:
+            self._has_head_left = True
 
-    def failed(self, why: str) -> NeverSent | Lost:
+    def failed(self, error: Exception) -> NeverSent | Lost:
+        # It is written as a whole before its first byte leaves: this one could not be.
+        if isinstance(error, httpx2.LocalProtocolError) and not self._has_head_left:
+            self._left = False
+        why = "no whole answer in time" if isinstance(error, TimeoutError) else type(error).__name__
         return Lost(why=why) if self._left else NeverSent(why=why)
 
 

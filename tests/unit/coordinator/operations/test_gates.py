@@ -219,7 +219,10 @@ async def test_an_input_leads_to_no_other_path(upstream: Billing, desk: Desk, se
 
 @pytest.mark.parametrize(
     "content",
-    [None, b"", b"\n", b"  \n", b"two\nlines\n", b"caf\xc3\xa9", b"nul\0", b"cr\r\rlf", b"x" * 20_000 + b"\0"],
+    [
+        *(None, b"", b"\n", b"  \n", b"two\nlines\n", b"caf\xc3\xa9", b"nul\0", b"cr\r\rlf", b"x" * 20_000 + b"\0"),
+        *(b"after \n", b" before", b"\ttab\n", b"x "),
+    ],
 )
 async def test_a_credential_that_cannot_be_used_stops_the_call_by_its_profile(
     tmp_path: Path, upstream: Billing, desk: Desk, content: bytes | None
@@ -237,10 +240,10 @@ async def test_a_credential_that_cannot_be_used_stops_the_call_by_its_profile(
 
 
 async def test_a_credential_is_read_anew_for_each_execution(tmp_path: Path, upstream: Billing, desk: Desk) -> None:
-    (tmp_path / "billing").write_text("first\n")
+    (tmp_path / "billing").write_text("the first\n")
     desk.credentials = Credentials(tmp_path)
     offered = credentialed(operation("natural", port=upstream.port))
     await desk.execute(offered)
     (tmp_path / "billing").write_text("second")
     await desk.execute(offered)
-    assert [request.headers["authorization"] for request in upstream.requests] == ["Bearer first", "Bearer second"]
+    assert [request.headers["authorization"] for request in upstream.requests] == ["Bearer the first", "Bearer second"]

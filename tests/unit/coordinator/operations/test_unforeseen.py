@@ -111,6 +111,17 @@ async def test_what_goes_wrong_before_a_request_leaves_is_known_to_have_done_not
     assert upstream.requests == []
 
 
+@pytest.mark.inv("I10")
+async def test_a_request_that_cannot_be_written_down_has_not_left(upstream: Billing) -> None:
+    """What the credential's gate let through once: HTTP has no way to say it, and not a byte of it was sent."""
+    caller, found = HttpCaller(Names(), trust=ssl.create_default_context()), [ip_address("127.0.0.1")]
+    for headers in ({"Host": "x", "Authorization": "Bearer s3cret "}, {"Host": "x", "X-Bad": "a\nb"}, {"a b": "x"}):
+        request = Outbound(upstream=placed(upstream).upstream, method="POST", target="/", headers=headers, body=b"{}")
+        attempt = await caller.call(request, found, within=SHORT, leaving=lambda: None)
+        assert attempt == NeverSent(why="LocalProtocolError")
+    assert upstream.requests == []
+
+
 UNKNOWN: dict[str, type[AnvilError]] = {
     "required": OutcomeUnknown,
     "key_supported": OutcomeUnknown,
