@@ -44,9 +44,11 @@ def delivery_id(text: str) -> str:
 
 def idempotency_key(text: str) -> str:
     """Raises:
-    Usage: it cannot be a key.
+    Usage: it cannot be a key; the message does not repeat it.
     """
-    return _matching(r"[\x21-\x7e]{1,255}", text, expected="a key of at most 255 printable characters without spaces")
+    if re.fullmatch(r"[\x21-\x7e]{1,255}", text) is None:
+        raise Usage("expected a key of at most 255 printable ASCII characters without spaces")
+    return text
 
 
 @contextmanager

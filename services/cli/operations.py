@@ -61,7 +61,8 @@ async def execute(
             patience=LONGEST_EXECUTION,
         )
     except Ambiguous as error:
-        advice = "see what became of it before you ask again" if key is None else f"ask again with --key {key}"
+        # Failures are kept in logs, and keys in none.
+        advice = "see what became of it before you ask again" if key is None else "ask again with the same --key"
         raise Ambiguous(f"{error.detail}; {advice}", retry_after=error.retry_after) from error
     _show(session, executed)
     return Exit.OK if executed.status is None or executed.status < 400 else Exit.ERROR

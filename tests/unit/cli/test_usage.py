@@ -8,14 +8,17 @@ from tests.unit.cli.machine import say
 
 RUN = "run_0123456789abcdefghijkl"
 
+NOUNS = (
+    "up, demo, project, run, queue, webhook, delivery, operation, ledger, pipeline, auth, doctor, version, completion"
+)
 NONSENSE: list[tuple[str, str]] = [
     (
         "",
-        "expected one of up, demo, project, run, queue, webhook, delivery, pipeline, auth, doctor, version, completion",
+        f"expected one of {NOUNS}",
     ),
     ("deploy list", "not 'deploy'"),
-    ("operation list", "not 'operation'"),
-    ("ledger list", "not 'ledger'"),
+    ("operation show", "operation: expected one of list, execute, not 'show'"),
+    ("ledger delete", "ledger: expected one of list, show, complete, release, note, not 'delete'"),
     ("config explain", "not 'config'"),
     ("run", "run: expected one of start, list, show, watch, logs, cancel, rerun"),
     (f"run explain {RUN}", "not 'explain'"),
@@ -45,7 +48,10 @@ NONSENSE: list[tuple[str, str]] = [
     (f"run show {RUN}/../../me", "expected a run's id"),
     (f"run watch {RUN}x", "expected a run's id"),
     ("run start -p hello --branch=", "--branch: String should have at least 1 character, not ''"),
-    ("run start -p hello --idempotency-key ä", "expected a key of at most 255 printable characters without spaces"),
+    (
+        "run start -p hello --idempotency-key ä",
+        "expected a key of at most 255 printable ASCII characters without spaces",
+    ),
     ("project create hello", "Missing option '--repository-url'"),
     ("project create Hello --repository-url https://x", "expected a project's slug"),
     ("project create hello --repository-url=", "--repository-url: String should have at least 1 character"),

@@ -84,12 +84,31 @@ async def test_an_unguarded_outcome_ends_with_8_too(desk: Desk) -> None:
     assert "may do it twice" in lost.err
 
 
-async def test_a_lost_answer_is_told_with_the_key_to_ask_again_with(desk: Desk) -> None:
+async def test_a_lost_answer_may_be_asked_for_again_under_the_same_key(desk: Desk) -> None:
     desk.whole.line.loses = [":execute"]
     lost = await desk.execute("required", "--key", "order-4711")
 
     assert lost.code == 8
-    assert lost.err.endswith("; ask again with --key order-4711\n")
+    assert lost.err.endswith("; ask again with the same --key\n")
+
+
+@pytest.mark.inv("I5")
+@pytest.mark.parametrize(
+    ("key", "input_", "loses"),
+    [
+        ("order-4711", '{"customer": "c-1"}', True),
+        ("order-4711", '{"customer": 1}', False),
+        ("order-4711 ", "{}", False),
+    ],
+    ids=["lost", "refused", "none that is one"],
+)
+async def test_no_failure_has_the_key_in_it(desk: Desk, key: str, input_: str, loses: bool) -> None:
+    desk.whole.line.loses = [":execute"] * loses
+    asked = ("operation", "execute", "make-required", "--input", desk.file("input.json", input_), "--key", key)
+    failed = await desk(*asked, "--format", "json")
+
+    assert json.loads(failed.out)["error"]
+    assert "order-4711" not in failed.out + failed.err
 
 
 async def test_a_success_that_could_not_be_stored_says_so(desk: Desk) -> None:
