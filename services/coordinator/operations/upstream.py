@@ -1,11 +1,13 @@
 """Other systems, as executions reach them: one resolution, one connection an attempt, and what certainly never left."""
 
 import asyncio
+import socket
 import ssl
-from collections.abc import AsyncGenerator, Callable, Sequence
+import struct
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import httpx2
 
@@ -23,8 +25,11 @@ RESULT_LIMIT: Final = 5 * 1024 * 1024
 _RESOLVE_WITHIN: Final = timedelta(seconds=5)
 _CONNECT_WITHIN: Final = timedelta(seconds=5)
 _MOST_ADDRESSES: Final = 4
-_LEAVES = "http11.send_request_headers.started"
-_HEAD_LEFT = "http11.send_request_headers.complete"
+
+_RESET: Final = (socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+"""Closing the connection drops what has not left this machine, and resets it; so does the death of the process."""
+
+_LET_GO: Final = (socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 0, 0))
 
 
 class TooLate(Exception):
@@ -110,7 +115,7 @@ class HttpCaller:
     ) -> AsyncGenerator[httpx2.Response]:
         upstream = request.upstream
         # A connection of its own: one that was checked for another name must not be used for this one.
-        transport = httpx2.AsyncHTTPTransport(verify=self._trust, trust_env=False, retries=0)
+        transport = httpx2.AsyncHTTPTransport(verify=self._trust, trust_env=False, retries=0, socket_options=[_RESET])
         timeout = httpx2.Timeout(within.total_seconds(), connect=min(within, _CONNECT_WITHIN).total_seconds())
         url = httpx2.URL(
             scheme=upstream.scheme, host=str(address), port=upstream.port, raw_path=request.target.encode()
@@ -133,18 +138,28 @@ class HttpCaller:
 
 
 class _Passage:
-    """Whether any of an attempt's requests has begun to leave."""
+    """Whether any of an attempt's requests has begun to leave; and the connection, which ends in order after a whole
+    answer alone. After anything else nothing that is still on its way out may arrive.
+    """
 
     def __init__(self, leaving: Callable[[], None]) -> None:
         self._leaving = leaving
         self._left = self._has_head_left = False
+        self._socket: socket.socket | None = None
 
-    async def trace(self, event: str, info: object) -> None:
-        if event == _LEAVES:
-            self._leaving()
-            self._left = True
-        elif event == _HEAD_LEFT:
-            self._has_head_left = True
+    async def trace(self, event: str, info: Mapping[str, Any]) -> None:
+        match event:
+            case "connection.connect_tcp.complete":
+                self._socket = info["return_value"].get_extra_info("socket")
+            case "http11.send_request_headers.started":
+                self._leaving()
+                self._left = True
+            case "http11.send_request_headers.complete":
+                self._has_head_left = True
+            case "http11.receive_response_body.complete" if self._socket is not None:
+                self._socket.setsockopt(*_LET_GO)
+            case _:
+                pass
 
     def failed(self, error: Exception) -> NeverSent | Lost:
         # It is written as a whole before its first byte leaves: this one could not be.
