@@ -14,7 +14,7 @@ from services.cli.noun import Noun
 from services.cli.output import Json, Line, Record, Rows, fields
 from services.cli.session import Session
 from services.kernel import strict_json
-from services.kernel.errors import Ambiguous, Invalid
+from services.kernel.errors import Ambiguous, AnvilError, Invalid, OperationOutcomeUnknown
 from services.kernel.wire import api
 from services.kernel.wire.model import PageQuery
 from services.kernel.wire.operations import LONGEST_EXECUTION, Execute, Executed, Operation
@@ -61,11 +61,22 @@ async def execute(
             patience=LONGEST_EXECUTION,
         )
     except Ambiguous as error:
-        # Failures are kept in logs, and keys in none.
-        advice = "see what became of it before you ask again" if key is None else "ask again with the same --key"
-        raise Ambiguous(f"{error.detail}; {advice}", retry_after=error.retry_after) from error
+        raise _lost(error, key=key, dry_run=dry_run) from error
     _show(session, executed)
     return Exit.OK if executed.status is None or executed.status < 400 else Exit.ERROR
+
+
+def _lost(error: Ambiguous, *, key: str | None, dry_run: bool) -> AnvilError:
+    """What it means that no answer came: without a key, nothing would notice that it is done twice."""
+    if dry_run:
+        return Ambiguous(f"{error.detail}; nobody was called, so ask again", retry_after=error.retry_after)
+    if key is not None:
+        # Failures are kept in logs, and keys in none.
+        return Ambiguous(f"{error.detail}; ask again with the same --key", retry_after=error.retry_after)
+    if error.retry_after is not None:
+        return error  # An answer, in which Anvil says so only of what may be repeated.
+    said = "the other system may have acted, and asking again may do it twice: see what became of it first"
+    return OperationOutcomeUnknown(f"{error.detail}; {said}")
 
 
 def _show(session: Session, executed: Executed) -> None:

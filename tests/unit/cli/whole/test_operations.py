@@ -1,7 +1,10 @@
 """`anvil operation` on the whole product, and what is said of an outcome that is not known."""
 
+import asyncio
 import json
 import re
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -90,6 +93,63 @@ async def test_a_lost_answer_may_be_asked_for_again_under_the_same_key(desk: Des
 
     assert lost.code == 8
     assert lost.err.endswith("; ask again with the same --key\n")
+
+
+@asynccontextmanager
+async def silent(desk: Desk, *, closes: bool) -> AsyncGenerator[None]:
+    """For the command, where Anvil should be, somebody listens who never answers."""
+    hold = asyncio.Event()
+
+    async def meet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        if not closes:
+            await hold.wait()
+        writer.close()
+
+    server = await asyncio.start_server(meet, "127.0.0.1", 0)
+    host, port = server.sockets[0].getsockname()
+    desk.anvil.environment["ANVIL_ENDPOINT"] = f"http://{host}:{port}"
+    yield
+    hold.set()
+    server.close()
+    await server.wait_closed()
+
+
+@pytest.mark.parametrize("closes", [True, False], ids=["closes", "hangs"])
+@pytest.mark.parametrize(
+    ("more", "code", "retryable", "advice"),
+    [
+        (
+            ("--confirm",),
+            "operation_outcome_unknown",
+            False,
+            "asking again may do it twice: see what became of it first",
+        ),
+        (("--key", "k"), "unavailable", True, "ask again with the same --key"),
+        (("--dry-run",), "unavailable", True, "nobody was called, so ask again"),
+    ],
+    ids=["neither", "key", "dry run"],
+)
+async def test_an_answer_that_the_command_waits_for_in_vain_is_told_by_what_asking_again_would_do(
+    desk: Desk, closes: bool, more: tuple[str, ...], code: str, retryable: bool, advice: str
+) -> None:
+    async with silent(desk, closes=closes):
+        lost = await desk.execute("none", *more, "--timeout", "1s")
+        document = await desk.execute("none", *more, "--timeout", "1s", "--format", "json")
+    error = json.loads(document.out)["error"]
+
+    assert (lost.code, lost.out, document.code) == (8, "", 8)
+    assert (error["code"], error["retryable"]) == (code, retryable)
+    assert lost.err.endswith(f"{advice}\n")
+    assert error["detail"].endswith(advice)
+
+
+async def test_what_may_be_repeated_by_its_nature_stays_so_without_a_key(desk: Desk) -> None:
+    desk.whole.line.loses = [":execute"]
+    lost = await desk.execute("natural", "--format", "json")
+    error = json.loads(lost.out)["error"]
+
+    assert (lost.code, error["code"], error["retryable"]) == (8, "unavailable", True)
 
 
 @pytest.mark.inv("I5")
