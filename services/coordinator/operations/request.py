@@ -44,8 +44,9 @@ def fit(operation: Operation, input_: Fields) -> None:
     """That each field can stand in its place, whatever the key.
 
     Raises:
-        Invalid: one cannot, or the path and the query get too long by it.
+        Invalid: one cannot, or the path and the query get too long by it, or what is to be the id is none.
     """
+    _check_id(operation, input_)
     target = _target(operation, input_, _A_KEY)
     if len(target) > LONGEST_TARGET:
         said = f"path and query would have {len(target)} bytes, at most {LONGEST_TARGET} are sent; this is most of them"
@@ -87,6 +88,17 @@ def shown(operation: Operation, input_: Fields, *, keyed: bool) -> JsonValue:
     path = _path(operation, input_, KEY_SHOWN if keyed else None).replace(quote(KEY_SHOWN, safe=""), KEY_SHOWN)
     target = f"{operation.upstream.url}{path}{_query(operation, input_, None)}"
     return {"method": operation.method, "url": target, "body": _body(operation, input_, None)}
+
+
+def _check_id(operation: Operation, input_: Fields) -> None:
+    """Without an id nothing makes a repeat safe where only the id does."""
+    carrier = operation.carrier
+    if carrier is None or RULES[operation.mode].carries is not Carries.ID:
+        return
+    given = input_.get(carrier.name)
+    is_text = isinstance(given, str) and given.strip()
+    if not is_text and not (isinstance(given, int | float) and not isinstance(given, bool) and given == int(given)):
+        raise _refused(carrier.name, "must be text that is not empty, or a whole number: it is the id of the request")
 
 
 def _target(operation: Operation, input_: Fields, key: str | None) -> str:

@@ -13,9 +13,11 @@ from services.kernel.errors import (
     Invalid,
     LedgerUnavailable,
 )
+from services.kernel.strict_json import JsonValue
+from services.kernel.wire.operations import ExecuteOperation
 from tests.unit.coordinator.operations import billing as other
 from tests.unit.coordinator.operations.billing import Billing
-from tests.unit.coordinator.operations.desk import BOB, KEYED, Desk, ask, operation
+from tests.unit.coordinator.operations.desk import ADA, BOB, KEYED, Desk, ask, catalogue, operation
 
 pytestmark = pytest.mark.anyio
 
@@ -66,6 +68,43 @@ async def test_a_key_that_would_do_nothing_is_refused(upstream: Billing, desk: D
     assert refused.value.code == "invalid_request"
     assert [problem.field for problem in refused.value.fields] == ["Idempotency-Key"]
     assert upstream.requests == []
+
+
+IDS = """\
+  - id: make
+    title: Make an invoice
+    approved: true
+    upstream: http://billing.test:{port}
+    method: POST
+    path: {path}
+    query: {query}
+    input: {{type: object, required: [id], properties: {{id: {{}}}}}}
+    idempotency: {{mode: client_id, carrier: {{in: {place}, name: id}}}}
+    success: [201]
+    timeoutSeconds: 10
+"""
+PLACES = {
+    "body": ("/make", "[]"),
+    "query": ("/make", "[id]"),
+    "path": ("/make/{id}", "[]"),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+async def test_what_only_an_id_makes_safe_is_not_called_without_one(upstream: Billing, desk: Desk, place: str) -> None:
+    path, query = PLACES[place]
+    text = IDS.format(port=upstream.port, place=place, path=path, query=query)
+    (offered,) = catalogue(text).operations.values()
+    none: list[JsonValue] = [None, "", " \t", [], ["a"], ["a", "b"], {}, {"a": 1}, False, True, 1.5]
+    for given in none:
+        with pytest.raises(Invalid) as refused:
+            await desk.execute(offered, ExecuteOperation(input={"id": given}, actor=ADA))
+        assert [problem.field for problem in refused.value.fields] == ["input.id"], given
+    assert upstream.requests == []
+    some: list[JsonValue] = ["a", 0, -7, 7.0, 9_007_199_254_740_993]
+    for given in some:
+        assert (await desk.execute(offered, ExecuteOperation(input={"id": given}, actor=ADA))).status == 201
+    assert len(upstream.requests) == len(some)
 
 
 @EACH
