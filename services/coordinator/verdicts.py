@@ -13,7 +13,7 @@ from services.coordinator.audit import Audit
 from services.coordinator.ledger.ledger import Ledger
 from services.coordinator.ledger.rows import Completed, Response, Row
 from services.coordinator.operations.model import Catalogue, Operation
-from services.coordinator.operations.redaction import redacted
+from services.coordinator.operations.redaction import redacted_text_or_json
 from services.coordinator.records.audit import Entry
 from services.coordinator.records.table import Held
 from services.kernel.errors import (
@@ -195,8 +195,7 @@ class Verdicts:
 
 
 def _response(given: wire.SettledResponse, operation: Operation) -> Response:
-    """A text may be an answer that was not JSON, which cannot be walked: where there are secrets, none of it stays."""
-    kept = redacted(given.body, operation.redact, is_json=not isinstance(given.body, str))
+    kept = redacted_text_or_json(given.body, operation.redact)
     return Response(status=given.status, result_json=orjson.dumps(kept).decode())
 
 

@@ -14,7 +14,7 @@ from services.coordinator.ledger.rows import Response, TooLarge
 from services.coordinator.operations.answers import passed_on, unsettled
 from services.coordinator.operations.calls import Calls, Execution
 from services.coordinator.operations.outcome import Answered, Effect, effect_of_all, last_answer
-from services.coordinator.operations.redaction import redacted
+from services.coordinator.operations.redaction import redacted, redacted_text_or_json
 from services.kernel import trace
 from services.kernel.errors import IdempotencyInProgress
 from services.kernel.ports import Clock
@@ -50,7 +50,9 @@ class Guard:
         taken = await self._ledger.reserve(place.document, self._wanted(execution, place))
         match taken:
             case Replayed(row=row):
-                return Executed(status=row.response_status, result=json.loads(row.result_json), replayed=True)
+                # By today's catalogue: what is secret by now may have been stored before.
+                result = redacted_text_or_json(json.loads(row.result_json), execution.operation.redact)
+                return Executed(status=row.response_status, result=result, replayed=True)
             case Running():
                 said = "a request with this key is running, or its outcome is unknown and may need reconciliation"
                 raise IdempotencyInProgress(said, ledger_ref=self._ledger.reference(place.document))

@@ -30,6 +30,11 @@ def redacted(result: JsonValue, pointers: Sequence[str], *, is_json: bool = True
     return result
 
 
+def redacted_text_or_json(result: JsonValue, pointers: Sequence[str]) -> JsonValue:
+    """The same for an answer of which it is not known any more whether it was JSON: a text may be one that was not."""
+    return redacted(result, pointers, is_json=not isinstance(result, str))
+
+
 def _without(value: JsonValue, steps: Sequence[str]) -> JsonValue:
     if not steps:
         return REDACTED

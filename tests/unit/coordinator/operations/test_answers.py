@@ -127,6 +127,27 @@ async def test_of_an_answer_that_cannot_be_walked_nothing_is_kept_where_it_may_h
     assert second.result == "[redacted]"
 
 
+@pytest.mark.inv("K2")
+@pytest.mark.parametrize(
+    ("body", "replayed"),
+    [
+        (b'{"token": "s3cret", "invoice": 1}', {"token": "[redacted]", "invoice": 1}),
+        (b"token=s3cret", "[redacted]"),
+        (b'{"invoice": 1}', {"invoice": 1}),
+        (b"", None),
+    ],
+)
+async def test_what_is_found_to_be_secret_later_is_not_replayed_either(
+    upstream: Billing, desk: Desk, body: bytes, replayed: object
+) -> None:
+    upstream.answers = [other.answers(201, body)]
+    offered = operation(port=upstream.port)
+    await desk.execute(offered)
+    again = await desk.execute(replace(offered, redact=("/token",)))
+    assert (again.replayed, again.result) == (True, replayed)
+    assert len(upstream.requests) == 1
+
+
 async def test_another_key_is_another_call(upstream: Billing, desk: Desk) -> None:
     offered = operation(port=upstream.port)
     await desk.execute(offered, ask(offered, key="a"))
