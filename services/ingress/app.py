@@ -135,7 +135,7 @@ def _console(settings: IngressSettings, world: World, coordinator: Coordinator) 
         *Logs(coordinator, runs).served(),
         *webhooks.served(),
         *Deliveries(coordinator).served(),
-        *Operations(coordinator, roles).served(),
+        *Operations(coordinator, roles, clock=world.clock).served(),
         *Ledger(coordinator, roles, ids).served(),
         *audit.served(coordinator, roles),
     ]

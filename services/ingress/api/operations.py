@@ -1,10 +1,15 @@
 """Approved operations: what there is, and executing one."""
 
+from datetime import timedelta
+from typing import Final
+
 from services.ingress.api.everywhere import everywhere
 from services.ingress.api.idempotency import idempotency_key
 from services.ingress.coordinator import Coordinator
 from services.ingress.roles import Roles
+from services.kernel import deadline
 from services.kernel.errors import Ambiguous, AnvilError, OperationOutcomeUnknown
+from services.kernel.ports import Clock
 from services.kernel.web import Answer, Call, Served, route
 from services.kernel.wire import api, internal
 from services.kernel.wire.model import Page, PageQuery
@@ -17,13 +22,15 @@ from services.kernel.wire.operations import (
     Operation,
 )
 
-_REPLAYED = {"Idempotent-Replayed": "true"}
+_REPLAYED: Final = {"Idempotent-Replayed": "true"}
+_LOOKED_UP_WITHIN: Final = timedelta(seconds=2)
 
 
 class Operations:
-    def __init__(self, coordinator: Coordinator, roles: Roles) -> None:
+    def __init__(self, coordinator: Coordinator, roles: Roles, *, clock: Clock) -> None:
         self._coordinator = coordinator
         self._roles = roles
+        self._clock = clock
 
     def served(self) -> list[Served]:
         return everywhere(
@@ -60,7 +67,9 @@ class Operations:
         if asked.confirm:
             return False
         try:
-            found = await self._find(operation)
+            # Time of its own: what the caller gave may be over, which is why this is asked.
+            with deadline.scope(self._clock, _LOOKED_UP_WITHIN):
+                found = await self._find(operation)
         except AnvilError:
             return False
         return found is not None and found.mode in (Mode.NATURAL, Mode.CLIENT_ID)

@@ -1,8 +1,11 @@
 """Executing an operation: what comes back, and what each refusal says of the other system."""
 
+import asyncio
+from datetime import timedelta
+
 import pytest
 
-from tests.unit.coordinator.operations.billing import answers, does_and_hangs, drops, refuses
+from tests.unit.coordinator.operations.billing import Billing, Request, answers, does_and_hangs, drops, refuses
 from tests.unit.ingress.operations.asking import INPUT, execute, told
 from tests.unit.whole import ADMIN, OPERATOR, VIEWER, Whole
 
@@ -102,6 +105,8 @@ LOST: list[tuple[str, str | None, dict[str, object], tuple[int, str, bool]]] = [
     ("required", "k", {}, (503, "unavailable", True)),
     ("key-supported", "k", {}, (503, "unavailable", True)),
     ("key-supported", None, {}, (409, "operation_outcome_unknown", False)),
+    ("client-id", None, {}, (503, "unavailable", True)),
+    ("natural", None, {}, (503, "unavailable", True)),
     ("none", None, {"confirm": True}, (409, "operation_outcome_unknown", False)),
 ]
 
@@ -111,7 +116,12 @@ async def test_an_answer_that_does_not_come_in_time_is_told_by_what_asking_again
     anvil: Whole, mode: str, key: str | None, more: dict[str, object], expected: tuple[int, str, bool]
 ) -> None:
     """The other system acts and is slow. Whoever asked is told in time; the execution goes on."""
-    anvil.billing.answers = [does_and_hangs]
+
+    async def is_slow(upstream: Billing, request: Request, writer: asyncio.StreamWriter) -> None:
+        anvil.place.clock.move(timedelta(seconds=1))
+        await does_and_hangs(upstream, request, writer)
+
+    anvil.billing.answers = [is_slow]
     answer = await execute(anvil, mode, key=key, headers={"X-Anvil-Deadline-Ms": "700"}, more=more)
     anvil.billing.hold.set()
 
