@@ -1,11 +1,12 @@
 """The attempts of one execution: the same request each time, none too late, none once it is known what happened."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from services.coordinator.operations.model import Operation
 from services.coordinator.operations.outcome import Answered, Attempt, calls_again, effect, longest, pause
+from services.coordinator.operations.redaction import masked
 from services.coordinator.operations.request import Outbound
 from services.coordinator.operations.upstream import Caller, TooLate
 from services.kernel.addresses import Address
@@ -17,12 +18,16 @@ log = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution:
-    """One call that passed every gate. `found` is where it goes, judged; `attempts` how often at most."""
+    """One call that passed every gate.
+
+    `found` is where it goes, judged; `attempts` how often at most; `masked` the texts that no answer may give away.
+    """
 
     operation: Operation
     request: Outbound = field(repr=False)
     found: Sequence[Address]
     attempts: int
+    masked: Sequence[str] = field(default=(), repr=False)
 
     @property
     def longest(self) -> timedelta:
@@ -60,9 +65,12 @@ class Calls:
             if self._is_past(latest):
                 raise TooLate
 
-        return await self._caller.call(
+        attempt = await self._caller.call(
             execution.request, execution.found, within=execution.operation.timeout, leaving=leaving
         )
+        if isinstance(attempt, Answered) and execution.masked:
+            return replace(attempt, result=masked(attempt.result, execution.masked))
+        return attempt
 
     def _is_past(self, latest: datetime | None) -> bool:
         return latest is not None and self._clock.now() > latest

@@ -14,6 +14,7 @@ from services.coordinator.operations.credentials import Credentials
 from services.coordinator.operations.guard import Guard, Place
 from services.coordinator.operations.model import Catalogue, Operation
 from services.coordinator.operations.modes import is_repeatable
+from services.coordinator.operations.redaction import echoes
 from services.coordinator.operations.request import fit, outbound, shown
 from services.coordinator.operations.trail import Trail
 from services.coordinator.operations.upstream import Caller
@@ -114,7 +115,11 @@ class Operations:
             secret=None if secret is None else secret.text,
         )
         execution = Execution(
-            operation=operation, request=request, found=found, attempts=operation.attempts if repeatable else 1
+            operation=operation,
+            request=request,
+            found=found,
+            attempts=operation.attempts if repeatable else 1,
+            masked=() if secret is None else echoes(operation, secret.text),
         )
 
         async def work() -> Executed:

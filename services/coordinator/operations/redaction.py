@@ -1,4 +1,4 @@
-"""What is stored of an answer: all but what the catalogue says is secret (K2).
+"""What is kept of an answer: all but what the catalogue says is secret (K2); what is told of it: no credential (K1).
 
 Pure.
 """
@@ -7,9 +7,15 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from services.coordinator.operations.model import Operation
 from services.kernel.strict_json import JsonValue
 
 REDACTED: Final = "[redacted]"
+CREDENTIAL: Final = "[credential]"
+
+SHORTEST_MASKED: Final = 8
+"""Characters. Less is found in answers by chance, and would make nonsense of them."""
+
 _POINTER = re.compile(r"(?:/(?:[^/~]|~[01])*)*")
 
 
@@ -33,6 +39,29 @@ def redacted(result: JsonValue, pointers: Sequence[str], *, is_json: bool = True
 def redacted_text_or_json(result: JsonValue, pointers: Sequence[str]) -> JsonValue:
     """The same for an answer of which it is not known any more whether it was JSON: a text may be one that was not."""
     return redacted(result, pointers, is_json=not isinstance(result, str))
+
+
+def echoes(operation: Operation, secret: str) -> tuple[str, ...]:
+    """The texts by which an answer would give a credential away, the longest first."""
+    if len(secret) < SHORTEST_MASKED:
+        return ()
+    scheme = None if operation.credential is None else operation.credential.scheme
+    return (secret,) if scheme is None else (f"{scheme} {secret}", secret)
+
+
+def masked(result: JsonValue, texts: Sequence[str]) -> JsonValue:
+    """The result with a word in place of these texts, wherever they are in its strings and its keys."""
+    match result:
+        case str():
+            for text in texts:
+                result = result.replace(text, CREDENTIAL)
+            return result
+        case list():
+            return [masked(item, texts) for item in result]
+        case dict():
+            return {str(masked(name, texts)): masked(value, texts) for name, value in result.items()}
+        case _:
+            return result
 
 
 def _without(value: JsonValue, steps: Sequence[str]) -> JsonValue:

@@ -103,6 +103,55 @@ async def test_nothing_that_is_secret_is_written_anywhere(
     assert (ADA in rows, BOB in rows) == (False, False)
 
 
+ECHO = {
+    "authorization": f"Bearer {CREDENTIAL}",
+    f"by {CREDENTIAL}": [1, {"deep": f"<{CREDENTIAL}> and {CREDENTIAL}"}, None, True],
+}
+MASKED = {
+    "authorization": "[credential]",
+    "by [credential]": [1, {"deep": "<[credential]> and [credential]"}, None, True],
+}
+
+
+@pytest.mark.inv("K1")
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (ECHO, MASKED),
+        (f"401 for Bearer {CREDENTIAL}!".encode(), "401 for [credential]!"),
+        (json.dumps(CREDENTIAL).replace("7", "\\u0037").encode(), "[credential]"),
+    ],
+    ids=["JSON", "text", "escaped"],
+)
+async def test_a_credential_that_comes_back_is_told_to_nobody(
+    tmp_path: Path, upstream: Billing, desk: Desk, mode: str, answer: object, expected: object
+) -> None:
+    (tmp_path / "billing").write_text(CREDENTIAL)
+    desk.credentials = Credentials(tmp_path)
+    offered = operation(mode, port=upstream.port, more=CREDENTIAL_OF_BILLING)
+    for status in (201, 422):
+        upstream.answers = [other.answers(status, answer)]
+        executed = await desk.execute(offered)
+        assert executed.result == expected
+        assert CREDENTIAL not in documents(tmp_path)
+        if executed.status == 201 and mode in KEYED:
+            again = await desk.execute(offered)
+            assert (again.replayed, again.result) == (True, expected)
+            offered = replace(offered, id=f"{mode}-again", upstream=replace(offered.upstream, base="/v2"))
+
+
+@pytest.mark.parametrize(("credential", "shown"), [("1234567", "x1234567x"), ("12345678", "x[credential]x")])
+async def test_a_credential_so_short_that_it_is_found_by_chance_is_not_looked_for(
+    tmp_path: Path, upstream: Billing, desk: Desk, credential: str, shown: str
+) -> None:
+    (tmp_path / "billing").write_text(credential)
+    desk.credentials = Credentials(tmp_path)
+    upstream.answers = [other.answers(201, f"x{credential}x")]
+    offered = operation(port=upstream.port, more=CREDENTIAL_OF_BILLING)
+    assert (await desk.execute(offered)).result == shown
+
+
 async def said(desk: Desk, offered: Operation, asked: ExecuteOperation) -> str:
     """What is told but the answer itself: the error with all that it carries, a replay, a dry run's result."""
     try:
