@@ -47,6 +47,7 @@ def fit(operation: Operation, input_: Fields) -> None:
         Invalid: one cannot, or the path and the query get too long by it, or what is to be the id is none.
     """
     _check_id(operation, input_)
+    _check_carrier(operation, input_)
     target = _target(operation, input_, _A_KEY)
     if len(target) > LONGEST_TARGET:
         said = f"path and query would have {len(target)} bytes, at most {LONGEST_TARGET} are sent; this is most of them"
@@ -99,6 +100,15 @@ def _check_id(operation: Operation, input_: Fields) -> None:
     is_text = isinstance(given, str) and given.strip()
     if not is_text and not (isinstance(given, int | float) and not isinstance(given, bool) and given == int(given)):
         raise _refused(carrier.name, "must be text that is not empty, or a whole number: it is the id of the request")
+
+
+def _check_carrier(operation: Operation, input_: Fields) -> None:
+    """Many servers take query and body as one: a field by the key's name could stand for the key there."""
+    carrier = operation.carrier
+    if carrier is None or RULES[operation.mode].carries is not Carries.KEY or carrier.name not in input_:
+        return
+    if carrier.place in (Place.QUERY, Place.BODY):
+        raise _refused(carrier.name, "must not be given: it is how the key travels")
 
 
 def _target(operation: Operation, input_: Fields, key: str | None) -> str:

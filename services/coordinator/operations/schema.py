@@ -74,8 +74,8 @@ def required(schema: Fields) -> frozenset[str]:
 
 
 def is_closed(schema: Fields) -> bool:
-    """Whether only named fields are let through."""
-    return schema.get("additionalProperties") is False
+    """Whether only named fields are let through: none by a pattern either."""
+    return schema.get("additionalProperties") is False and "patternProperties" not in schema
 
 
 def _mapping(value: JsonValue) -> Fields:

@@ -138,7 +138,7 @@ def _problem_of_key(operation: Operation, place: Place, name: str) -> str | None
                 "a key that may be left out would leave a hole in the path",
             ),
         ],
-        Place.QUERY: [(name in operation.query, f"{name!r} is a field of the input already")],
+        Place.QUERY: [(name in named, f"{name!r} is a field of the input already")],
         Place.BODY: [
             (name in named or not is_closed(operation.input), f"the input must not let a field {name!r} through"),
             (not operation.sends_a_body, f"{operation.method} has no body"),

@@ -41,6 +41,11 @@ operations:
 
 SCHEMA = "{type: object, additionalProperties: false, required: [id], properties: {id: {type: string}}}"
 
+PATTERNED = (
+    "{type: object, additionalProperties: false, required: [id], properties: {id: {}}, patternProperties: {k: {}}}"
+)
+"""Closed to what no pattern lets through."""
+
 FIELDS = {
     "id": "make",
     "title": "Make",
@@ -246,6 +251,21 @@ def test_a_key_or_an_id_may_travel_anywhere_that_it_has_for_itself(changes: dict
         (
             {"idempotency": KEYED % ("query", "id"), "query": "[id]"},
             "line 10: operations[0].idempotency: 'id' is a field of the input already",
+        ),
+        (
+            {"idempotency": KEYED % ("query", "id")},
+            "line 10: operations[0].idempotency: 'id' is a field of the input already",
+        ),
+        (
+            {"idempotency": KEYED % ("body", "key"), "input": PATTERNED},
+            "line 10: operations[0].idempotency: the input must not let a field 'key' through",
+        ),
+        *(
+            (
+                {"method": method, "path": "/{id}", "input": PATTERNED},
+                f"line 9: operations[0].input: {method} has no body",
+            )
+            for method in ("GET", "DELETE")
         ),
         (
             {"idempotency": "{mode: key_supported, carrier: {in: path, name: key}}", "path": "/{key}"},

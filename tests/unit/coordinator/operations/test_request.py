@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.coordinator.operations.redaction import redacted
-from services.coordinator.operations.request import Outbound, outbound, shown
+from services.coordinator.operations.request import Outbound, fit, outbound, shown
 from services.kernel.errors import Invalid
 from services.kernel.strict_json import JsonValue
 from tests.unit.coordinator.operations.test_catalogue import KEYED, one, only
@@ -66,6 +66,16 @@ def test_the_key_is_where_its_carrier_says_and_in_no_dry_run(changes: dict[str, 
     found = {"header": str(request.headers), "target": request.target, "body": str(request.body)}
     assert [name for name, text in found.items() if KEY in text] == ([] if where == "nowhere" else [where])
     assert KEY not in str(shown(only(one(input=WIDE, **changes)), {"id": "i"}, keyed=True))
+
+
+@pytest.mark.parametrize("schema", ["{type: object}", "{type: object, patternProperties: {'^k': {}}}"])
+def test_no_input_has_a_field_by_the_name_of_a_key_in_the_query(schema: str) -> None:
+    """The schema lets it through into the body, and many servers take query and body as one."""
+    operation = only(one(input=schema, idempotency=KEYED % ("query", "key")))
+    with pytest.raises(Invalid) as refused:
+        fit(operation, {"id": "i", "key": "another"})
+    assert [problem.field for problem in refused.value.fields] == ["input.key"]
+    fit(operation, {"id": "i", "Key": "another"})
 
 
 def test_a_dry_run_shows_where_a_path_has_the_key() -> None:
