@@ -64,7 +64,7 @@ class Verdicts:
 
         Raises:
             NotFound, StaleVersion, AlreadySettled, AttemptRunning: see `settle.unsettled`; nothing was changed.
-            Invalid: no row could hold the answer, or the catalogue does not say what is secret of it.
+            Invalid: it says no success, no row could hold it, or the catalogue does not say what is secret of it.
             LedgerUnavailable: nothing was changed.
             Ambiguous: perhaps it was; asking again finds it applied.
         """
@@ -195,6 +195,13 @@ class Verdicts:
 
 
 def _response(given: wire.SettledResponse, operation: Operation) -> Response:
+    """
+    Raises:
+        Invalid: it is no answer of a system that acted.
+    """
+    if not 200 <= given.status <= 299:
+        said = "must be from 200 to 299: a row is completed because the other system acted"
+        raise Invalid(said, fields=(FieldProblem(field="response.status", message=said),))
     kept = redacted_text_or_json(given.body, operation.redact)
     return Response(status=given.status, result_json=orjson.dumps(kept).decode())
 

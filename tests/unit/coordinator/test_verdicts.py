@@ -196,6 +196,16 @@ async def test_an_answer_of_which_nobody_knows_what_is_secret_is_refused(book: B
     await book.release(version)
 
 
+@pytest.mark.parametrize("status", [100, 199, 300, 302, 400, 404, 409, 422, 500, 599])
+async def test_an_answer_that_says_no_success_completes_nothing(book: Book, status: int) -> None:
+    version = await book.unknown()
+    with pytest.raises(Invalid, match="from 200 to 299") as refused:
+        await book.complete(version, {"id": 1}, status=status)
+
+    assert [problem.field for problem in refused.value.fields] == ["response.status"]
+    assert ((await book.show()).version, await book.history()) == (version, [])
+
+
 async def test_an_answer_that_no_row_can_hold_is_refused(book: Book) -> None:
     version = await book.unknown()
     fits, too_large = "x" * (RESULT_CEILING - len('{"a":""}')), "é" * (RESULT_CEILING // 2 - 3)
