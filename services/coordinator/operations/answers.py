@@ -44,8 +44,10 @@ def unsettled(reference: str) -> OutcomeUnknown:
 
 
 def concluded(operation: Operation, ended: Executed | AnvilError) -> tuple[AuditOutcome, str | None]:
-    """How an execution ended, for the audit, with the code of what it was not."""
+    """How an execution ended, for the audit, with the code of what it was not: a call of its own, or a success."""
     match ended:
+        case Executed(replayed=True):
+            return AuditOutcome.DONE, "replayed"
         case Executed(status=status) if status in operation.success:
             return AuditOutcome.DONE, None
         case Executed(status=status) if status in operation.proves_no_effect:

@@ -207,6 +207,16 @@ async def test_the_audit_says_how_it_ended(
     )
 
 
+async def test_a_replay_is_not_told_as_another_call(upstream: Billing, desk: Desk) -> None:
+    """Whoever counts effects by the audit counts each once; also when the catalogue has another success by then."""
+    offered = short("required", upstream)
+    await desk.execute(offered)
+    assert (await desk.execute(offered)).replayed
+    assert (await desk.execute(replace(offered, success=frozenset({204})))).replayed
+    assert await desk.audited() == [("done", "replayed"), ("done", "replayed"), ("done", None)]
+    assert len(upstream.requests) == 1
+
+
 async def test_a_call_that_passes_something_on_is_not_told_as_done(upstream: Billing, desk: Desk) -> None:
     upstream.answers = [other.refuses(500)]
     await told(desk, short("natural", upstream))
