@@ -15,7 +15,7 @@ from services.coordinator.records.table import Held
 from services.kernel.errors import AlreadyExists, Ambiguous, AnvilError, Contended, PreconditionFailed, Transient
 from services.kernel.ids import AuditId, new_audit_id
 from services.kernel.log import get_logger
-from services.kernel.ports import Clock, Ids, Op, Query, Snapshot, Store, Where, Write
+from services.kernel.ports import Clock, Ids, Op, Snapshot, Store, Where, Write
 from services.kernel.wire.audit import Act, AuditEntry, AuditOutcome, AuditQuery
 from services.kernel.wire.model import Page
 
@@ -96,16 +96,9 @@ class Audit:
             Invalid: the page token is not of this list.
             Unavailable: the store is away.
         """
-        found = await self._store.query(
-            Query(
-                collection=AUDIT.collection,
-                where=() if query.target is None else (Where("target", Op.EQUAL, query.target),),
-                order=AUDIT_BY_AGE.order,
-                limit=query.page_size + 1,
-                after=paging.cursor(query.page_token),
-            )
-        )
-        return paging.page(found, _shown, size=query.page_size, field="at")
+        where = () if query.target is None else (Where("target", Op.EQUAL, query.target),)
+        asked = paging.query(AUDIT.collection, query, by=AUDIT_BY_AGE.order[0], where=where)
+        return paging.page(asked, await self._store.query(asked), _shown)
 
     def _entry(self, actor: str, act: Act, target: str, *, audit_id: AuditId | None = None) -> Entry:
         return Entry(

@@ -20,7 +20,7 @@ from services.coordinator.rules.deliveries import Recorded
 from services.coordinator.rules.numbers import Numbers
 from services.kernel.errors import NotFound
 from services.kernel.ids import DeliveryRowId, ProjectId, delivery_row_id
-from services.kernel.ports import Clock, Ids, Op, Query, Ref, Snapshot, Store, Where, Write
+from services.kernel.ports import Clock, Ids, Op, Ref, Snapshot, Store, Where, Write
 from services.kernel.wire import deliveries as wire
 from services.kernel.wire.model import Page
 
@@ -156,16 +156,8 @@ class Deliveries:
         where += [Where(name, Op.EQUAL, str(value)) for name, value in given.items()]
         where += [Where("received_at", Op.AT_LEAST, query.since)] if query.since else []
         where += [Where("received_at", Op.LESS, query.until)] if query.until else []
-        found = await self._store.query(
-            Query(
-                collection=DELIVERIES.collection,
-                where=tuple(where),
-                order=DELIVERIES_OF_PROJECT[0].order,
-                limit=query.page_size + 1,
-                after=paging.cursor(query.page_token),
-            )
-        )
-        return paging.page(found, _shown, size=query.page_size, field="received_at")
+        asked = paging.query(DELIVERIES.collection, query, by=DELIVERIES_OF_PROJECT[0].order[0], where=where)
+        return paging.page(asked, await self._store.query(asked), _shown)
 
     async def _show(self, project_id: ProjectId, delivery_id: DeliveryRowId) -> wire.Delivery:
         (snapshot,) = await self._store.get([DELIVERIES.ref(delivery_id)])

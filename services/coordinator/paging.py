@@ -1,44 +1,84 @@
-"""Page tokens: where a list goes on, opaque to clients."""
+"""Lists by age, page by page: one query a page, with a token for where the next page goes on.
+
+A token is opaque to clients and good for its own list alone: the same collection, order and filters.
+"""
 
 import base64
-import binascii
-from collections.abc import Callable, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from re import DOTALL, fullmatch
 from typing import TypeVar
 
 import orjson
 
 from services.kernel.errors import FieldProblem, Invalid
-from services.kernel.ports import Cursor, Snapshot
-from services.kernel.wire.model import Page
+from services.kernel.ids import fingerprint
+from services.kernel.ports import Cursor, Order, Query, Snapshot, Where
+from services.kernel.wire.model import Page, PageQuery
 
 Item = TypeVar("Item")
 
-_REFUSED = FieldProblem(field="pageToken", message="not a token of this list")
 
+def query(
+    collection: str,
+    asked: PageQuery,
+    *,
+    by: Order,
+    where: Iterable[Where] = (),
+    fields: tuple[str, ...] | None = None,
+) -> Query:
+    """What to ask of the store for that page, and for one document more; `by` is a time.
 
-def page(found: Sequence[Snapshot], show: Callable[[Snapshot], Item], *, size: int, field: str) -> Page[Item]:
-    """The first `size` of `found`, a query for one more than that ordered by the time in `field`."""
-    items = tuple(show(snapshot) for snapshot in found[:size])
-    return Page(items=items, next_page_token=_token(found[size - 1], field) if len(found) > size else None)
-
-
-def cursor(token: str | None) -> Cursor | None:
-    """
     Raises:
-        Invalid: the token is not one of ours.
+        Invalid: the page token is not one of this list.
     """
-    if token is None:
-        return None
-    try:
-        moment, id_ = orjson.loads(base64.urlsafe_b64decode(token.encode()))
-        return Cursor(values=(datetime.fromisoformat(moment),), id=str(id_))
-    except (ValueError, TypeError, binascii.Error) as error:
-        raise Invalid("the page token is not one of this list", fields=(_REFUSED,)) from error
+    whole = Query(collection=collection, where=tuple(where), order=(by,), limit=asked.page_size + 1, fields=fields)
+    return whole if asked.page_token is None else replace(whole, after=_cursor(asked.page_token, _list(whole)))
 
 
-def _token(last: Snapshot, field: str) -> str:
-    moment = last.data[field]
+def page(whole: Query, found: Sequence[Snapshot], show: Callable[[Snapshot], Item]) -> Page[Item]:
+    """The page that `found` answers."""
+    size = whole.limit - 1
+    items = tuple(show(snapshot) for snapshot in found[:size])
+    return Page(items=items, next_page_token=_token(whole, found[size - 1]) if len(found) > size else None)
+
+
+def refused() -> Invalid:
+    """A page token that is not one of the list."""
+    problem = FieldProblem(field="pageToken", message="not a token of this list")
+    return Invalid("the page token is not one of this list", fields=(problem,))
+
+
+def _list(whole: Query) -> str:
+    """Which list it is, whatever the page."""
+    conditions = (part for each in whole.where for part in (each.field, each.op, str(each.value)))
+    return fingerprint(whole.collection, *(each.field for each in whole.order), *conditions)[:16]
+
+
+def _token(whole: Query, last: Snapshot) -> str:
+    moment = last.data[whole.order[0].field]
     if not isinstance(moment, datetime):
-        raise TypeError(f"{last.ref.collection}/{last.ref.id} has no time in {field}")
-    return base64.urlsafe_b64encode(orjson.dumps([moment.isoformat(), last.ref.id])).decode()
+        raise TypeError(f"{last.ref.collection}/{last.ref.id} has no time in {whole.order[0].field}")
+    return _encoded(_list(whole), moment, last.ref.id)
+
+
+def _encoded(of: str, moment: datetime, id_: str) -> str:
+    return base64.urlsafe_b64encode(orjson.dumps([of, moment.isoformat(), id_])).decode()
+
+
+def _cursor(token: str, of: str) -> Cursor:
+    try:
+        [found, text, id_] = orjson.loads(base64.urlsafe_b64decode(token.encode()))
+        moment = datetime.fromisoformat(text)
+    except (ValueError, TypeError) as error:
+        raise refused() from error
+    ours = found == of and isinstance(id_, str) and _is_id(id_) and moment.utcoffset() == timedelta()
+    if not ours or token != _encoded(of, moment, id_):
+        raise refused()
+    return Cursor(values=(moment,), id=id_)
+
+
+def _is_id(text: str) -> bool:
+    """Whether a document can be called that; a token that is short enough has none that is too long."""
+    return "/" not in text and text not in ("", ".", "..") and fullmatch(r"__.*__", text, DOTALL) is None

@@ -14,7 +14,7 @@ from services.coordinator.records.run import RUNS
 from services.coordinator.rules.numbers import Numbers
 from services.kernel.errors import AlreadyExists, Ambiguous, Contended, NotFound, ProjectBusy, SlugTaken
 from services.kernel.ids import ProjectId, Slug
-from services.kernel.ports import Clock, Ids, Query, Snapshot, Store, Write
+from services.kernel.ports import Clock, Ids, Snapshot, Store, Write
 from services.kernel.wire import projects as wire
 from services.kernel.wire.audit import Act
 from services.kernel.wire.internal import CreateProject, PatchProject, ProjectsQuery
@@ -86,18 +86,17 @@ class Projects:
         return views.project(await self._directory.at(slug, self._actors.read))
 
     async def page(self, query: ProjectsQuery) -> Page[wire.Project]:
-        """Projects, newest first: all of them, or those with the given slugs, on one page."""
+        """Projects, newest first: all of them, or those with the given slugs, on one page.
+
+        Raises:
+            Invalid: the page token is not of this list.
+        """
         if query.slugs is not None:
+            if query.page_token is not None:
+                raise paging.refused()
             return Page(items=await self._named(query.slugs.split(",")))
-        found = await self._store.query(
-            Query(
-                collection=PROJECTS.collection,
-                order=PROJECTS_BY_AGE.order,
-                limit=query.page_size + 1,
-                after=paging.cursor(query.page_token),
-            )
-        )
-        return paging.page(found, _shown, size=query.page_size, field="created_at")
+        asked = paging.query(PROJECTS.collection, query, by=PROJECTS_BY_AGE.order[0])
+        return paging.page(asked, await self._store.query(asked), _shown)
 
     async def patch(self, slug: str, command: PatchProject) -> wire.Project:
         """Change the given fields; what is so already is written nowhere.

@@ -18,7 +18,7 @@ from services.coordinator.rules.scene import Scene
 from services.coordinator.scenes import Scenes
 from services.kernel.errors import NotFound
 from services.kernel.ids import ProjectId, RunId, keyed_run_id
-from services.kernel.ports import Clock, Ids, Op, Query, Snapshot, Store, Where, Write
+from services.kernel.ports import Clock, Ids, Op, Snapshot, Store, Where, Write
 from services.kernel.wire import runs as wire
 from services.kernel.wire.audit import Act
 from services.kernel.wire.model import Page, PageQuery
@@ -137,24 +137,18 @@ class Runs:
 
         Raises:
             NotFound: there is no such project.
+            Invalid: the page token is not of this list.
         """
         project = await self._directory.at(slug, self._actors.read)
-        found = await self._store.query(
-            Query(
-                collection=RUN_INDEX.collection,
-                where=(Where("project_id", Op.EQUAL, project.project_id),),
-                order=RUNS_OF_PROJECT.order,
-                limit=query.page_size + 1,
-                after=paging.cursor(query.page_token),
-            )
-        )
+        of_project = Where("project_id", Op.EQUAL, project.project_id)
+        asked = paging.query(RUN_INDEX.collection, query, by=RUNS_OF_PROJECT.order[0], where=(of_project,))
         positions = {entry.run_id: entry.position for entry in project.queue}
 
         def show(snapshot: Snapshot) -> wire.Run:
             row = RUN_INDEX.load(snapshot).value
             return views.run(row, position=positions.get(row.run_id))
 
-        return paging.page(found, show, size=query.page_size, field="queued_at")
+        return paging.page(asked, await self._store.query(asked), show)
 
     async def _read(self, run_id: RunId) -> tuple[Run, Project, Heartbeat | None]:
         run_snapshot, lease_snapshot = await self._store.get([RUNS.ref(run_id), HEARTBEATS.ref(run_id)])

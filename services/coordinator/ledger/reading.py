@@ -9,7 +9,7 @@ from services.coordinator.ledger.documents import MASK, Documents
 from services.coordinator.ledger.rows import Row
 from services.coordinator.records.table import Held
 from services.kernel.errors import LedgerUnavailable, NotFound, Unavailable
-from services.kernel.ports import Op, Order, Query, Store, Where
+from services.kernel.ports import Op, Order, Store, Where
 from services.kernel.wire.ledger import DOCUMENT, LedgerQuery, LedgerRow
 from services.kernel.wire.model import Page
 
@@ -54,17 +54,11 @@ class Reading:
         """
         status = () if query.status is None else (Where("status", Op.EQUAL, query.status.value),)
         older = () if query.older_than is None else (Where("started_at", Op.LESS, query.older_than),)
-        asked = Query(
-            collection=self._documents.collection,
-            where=(*status, *older),
-            order=(Order("started_at", descending=True),),
-            limit=query.page_size + 1,
-            after=paging.cursor(query.page_token),
-            fields=MASK,
-        )
+        by = Order("started_at", descending=True)
+        asked = paging.query(self._documents.collection, query, by=by, where=(*status, *older), fields=MASK)
         with _answered():
             found = await self._store.query(asked)
-        return paging.page(found, self._documents.show, size=query.page_size, field="started_at")
+        return paging.page(asked, found, self._documents.show)
 
     async def probe(self) -> None:
         """One row's status, whether there is one or not (R114).

@@ -102,9 +102,16 @@ async def test_a_probe_reads_one_status_and_changes_nothing(home: Shelf) -> None
     assert (home.line.masks, home.line.tried, home.line.queries) == ([("status",)], [], [])
 
 
-async def test_a_page_token_of_another_list_is_refused(home: Shelf) -> None:
-    with pytest.raises(Invalid):
-        await home.ledger.page(LedgerQuery(page_token="no"))
+@pytest.mark.parametrize(
+    "other", [{"status": OPEN}, {"older_than": NOON + 9 * SECOND}, {"status": DONE, "older_than": NOON + 9 * SECOND}]
+)
+async def test_a_page_token_of_another_list_is_refused(home: Shelf, other: dict[str, object]) -> None:
+    await five(home)
+    token = (await home.ledger.page(LedgerQuery(page_size=1))).next_page_token
+    for query in ({"page_token": "no"}, {"page_token": token, **other}):
+        with pytest.raises(Invalid) as refused:
+            await home.ledger.page(LedgerQuery.model_validate(query))
+        assert [problem.field for problem in refused.value.fields] == ["pageToken"]
 
 
 async def test_a_ledger_that_is_away_cannot_be_looked_at(home: Shelf) -> None:
