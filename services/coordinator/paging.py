@@ -1,23 +1,31 @@
 """Lists by age, page by page: one query a page, with a token for where the next page goes on.
 
-A token is opaque to clients and good for its own list alone: the same collection, order and filters.
+A token is opaque to clients and good for its own list alone: the same collection, order and filters. A document that
+cannot be read is left out of its list and logged: it must not take the others with it.
 """
 
 import base64
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from re import DOTALL, fullmatch
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import orjson
+from pydantic import ValidationError
 
+from services.coordinator.records.table import UnknownSchema
 from services.kernel.errors import FieldProblem, Invalid
 from services.kernel.ids import fingerprint
-from services.kernel.ports import Cursor, Order, Query, Snapshot, Where
+from services.kernel.log import get_logger
+from services.kernel.ports import Cursor, Op, Order, Query, Snapshot, Where
 from services.kernel.wire.model import Page, PageQuery
 
 Item = TypeVar("Item")
+
+log = get_logger(__name__)
+
+_BEFORE_ALL: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def query(
@@ -33,15 +41,31 @@ def query(
     Raises:
         Invalid: the page token is not one of this list.
     """
-    whole = Query(collection=collection, where=tuple(where), order=(by,), limit=asked.page_size + 1, fields=fields)
+    conditions = tuple(where)
+    if all(condition.field != by.field for condition in conditions):
+        # What has no time there could not be read, and no token could go on from it.
+        conditions = (*conditions, Where(by.field, Op.AT_LEAST, _BEFORE_ALL))
+    whole = Query(collection=collection, where=conditions, order=(by,), limit=asked.page_size + 1, fields=fields)
     return whole if asked.page_token is None else replace(whole, after=_cursor(asked.page_token, _list(whole)))
 
 
 def page(whole: Query, found: Sequence[Snapshot], show: Callable[[Snapshot], Item]) -> Page[Item]:
-    """The page that `found` answers."""
+    """The page that `found` answers. It has fewer items than asked for if some cannot be read."""
     size = whole.limit - 1
-    items = tuple(show(snapshot) for snapshot in found[:size])
+    items = tuple(readable(found[:size], show))
     return Page(items=items, next_page_token=_token(whole, found[size - 1]) if len(found) > size else None)
+
+
+def readable(found: Iterable[Snapshot], show: Callable[[Snapshot], Item]) -> Generator[Item]:
+    """Each document as `show` shows it, but for those that this release does not know how to read."""
+    for snapshot in found:
+        try:
+            item = show(snapshot)
+        except (UnknownSchema, ValidationError):
+            said = "a document that cannot be read is left out of a list"
+            log.error(said, collection=snapshot.ref.collection, document=snapshot.ref.id)
+        else:
+            yield item
 
 
 def refused() -> Invalid:

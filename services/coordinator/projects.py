@@ -1,5 +1,6 @@
 """Projects: created, changed, deleted, looked at."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -14,7 +15,7 @@ from services.coordinator.records.run import RUNS
 from services.coordinator.rules.numbers import Numbers
 from services.kernel.errors import AlreadyExists, Ambiguous, Contended, NotFound, ProjectBusy, SlugTaken
 from services.kernel.ids import ProjectId, Slug
-from services.kernel.ports import Clock, Ids, Snapshot, Store, Write
+from services.kernel.ports import Clock, Ids, Ref, Snapshot, Store, Write
 from services.kernel.wire import projects as wire
 from services.kernel.wire.audit import Act
 from services.kernel.wire.internal import CreateProject, PatchProject, ProjectsQuery
@@ -163,10 +164,13 @@ class Projects:
             await self._actors.decide(project_id, rule, needs=lambda _: needed)
 
     async def _named(self, slugs: list[str]) -> tuple[wire.Project, ...]:
-        claims = [SLUGS.load_if(found) for found in await self._store.get([SLUGS.ref(slug) for slug in slugs])]
-        refs = [PROJECTS.ref(claim.value.project_id) for claim in claims if claim is not None]
-        shown = [_shown(snapshot) for snapshot in await self._store.get(refs) if snapshot is not None]
+        claims = paging.readable(await self._found([SLUGS.ref(slug) for slug in slugs]), SLUGS.load)
+        refs = [PROJECTS.ref(claim.value.project_id) for claim in claims]
+        shown = paging.readable(await self._found(refs), _shown)
         return tuple(sorted(shown, key=lambda project: project.created_at, reverse=True))
+
+    async def _found(self, refs: Sequence[Ref]) -> list[Snapshot]:
+        return [snapshot for snapshot in await self._store.get(refs) if snapshot is not None]
 
 
 def _target(project: Project) -> str:

@@ -92,9 +92,17 @@ class Documents:
             LedgerUnavailable: this release does not know what is in the row.
         """
         try:
-            held = self._glances.load(snapshot)
+            return self.glance(snapshot)
         except UnknownSchema as error:
             raise LedgerUnavailable(str(error)) from error
+
+    def glance(self, snapshot: Snapshot) -> LedgerRow:
+        """As `show`, for one of many.
+
+        Raises:
+            UnknownSchema: this release does not know what is in the row.
+        """
+        held = self._glances.load(snapshot)
         row = held.value
         return LedgerRow(
             ledger_ref=keys.reference(self.collection, snapshot.ref.id),

@@ -58,7 +58,7 @@ class Reading:
         asked = paging.query(self._documents.collection, query, by=by, where=(*status, *older), fields=MASK)
         with _answered():
             found = await self._store.query(asked)
-        return paging.page(asked, found, self._documents.show)
+        return paging.page(asked, found, self._documents.glance)
 
     async def probe(self) -> None:
         """One row's status, whether there is one or not (R114).

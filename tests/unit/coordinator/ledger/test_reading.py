@@ -1,11 +1,13 @@
 """What operators see of the ledger: whole lists, page by page, and never a result."""
 
+from collections.abc import AsyncGenerator
 from datetime import datetime, timedelta
 
 import pytest
 
 from services.coordinator.ledger.rows import Response
 from services.kernel.errors import Invalid, LedgerUnavailable, Unavailable
+from services.kernel.ports import Document, Ref, Replace
 from services.kernel.wire.ledger import LedgerQuery, LedgerRow, RowStatus
 from tests.unit.coordinator.ledger.shelf import COLLECTION, MAX_UNTIL, OK, WEEK, Shelf, document, wanted
 from tests.unit.kernel.world import NOON
@@ -36,6 +38,18 @@ async def numbers(home: Shelf, query: LedgerQuery) -> list[int]:
             return found
         assert len(page.items) == query.page_size
         query = query.model_copy(update={"page_token": page.next_page_token})
+
+
+async def walked(home: Shelf, size: int) -> AsyncGenerator[int]:
+    """The rows of all pages, of which some may have fewer than asked for."""
+    references = {home.ledger.reference(document(f"key-{number}")): number for number in range(1, 6)}
+    page = await home.ledger.page(LedgerQuery(page_size=size))
+    while True:
+        for row in page.items:
+            yield references[row.ledger_ref]
+        if page.next_page_token is None:
+            return
+        page = await home.ledger.page(LedgerQuery(page_size=size, page_token=page.next_page_token))
 
 
 async def test_a_row_is_shown_without_its_result_and_with_the_beginning_of_its_fingerprint(home: Shelf) -> None:
@@ -112,6 +126,32 @@ async def test_a_page_token_of_another_list_is_refused(home: Shelf, other: dict[
         with pytest.raises(Invalid) as refused:
             await home.ledger.page(LedgerQuery.model_validate(query))
         assert [problem.field for problem in refused.value.fields] == ["pageToken"]
+
+
+POISONED: list[Document] = [
+    {"schema": 2},
+    {"status": "weird"},
+    {"fingerprint": None},
+    {"started_at": "never"},
+    {"max_until": "soon"},
+]
+
+
+@pytest.mark.parametrize("size", [1, 100])
+@pytest.mark.parametrize("poison", POISONED, ids=[next(iter(each)) for each in POISONED])
+async def test_a_row_that_cannot_be_read_hides_no_other_and_is_an_error_alone(
+    home: Shelf, poison: Document, size: int
+) -> None:
+    await five(home)
+    for number in (2, 5):
+        ref = Ref(COLLECTION, document(f"key-{number}"))
+        (snapshot,) = await home.store.get([ref])
+        assert snapshot is not None
+        await home.store.commit([Replace(ref, {**snapshot.data, **poison}, snapshot.version)])
+
+    assert [number async for number in walked(home, size)] == [4, 3, 1]
+    with pytest.raises(LedgerUnavailable):
+        await home.ledger.show(document("key-5"))
 
 
 async def test_a_ledger_that_is_away_cannot_be_looked_at(home: Shelf) -> None:
