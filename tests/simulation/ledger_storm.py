@@ -1,7 +1,6 @@
 """Storms around the ledger: few keys, two callers, operators who come late, and another system that does anything."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import timedelta
 from random import Random
 from typing import cast as typed
@@ -15,13 +14,11 @@ from tests.simulation.faults import Faults
 from tests.simulation.node import Issuer
 from tests.simulation.operations_people import ADA, BOB, Customer, Operator, SettledWorld
 from tests.simulation.operations_upstream import Behaviour
-from tests.simulation.operations_world import INVOICE, ORDER
+from tests.simulation.operations_world import INVOICE, ORDER, TTL
 from tests.simulation.ports import Calm, Life
-from tests.simulation.profile import SMALL, Profile
+from tests.simulation.profile import LEDGER, Profile
 from tests.simulation.storm import Storm
 from tests.simulation.world import World
-
-PROFILE = replace(SMALL, name="ledger", steps=50, ids="ab")
 
 STATES: Mapping[str, str] = {
     "an expired row, taken over": "it is as good as absent, deleted or not, and one caller gets its place (I4)",
@@ -40,6 +37,7 @@ STATES: Mapping[str, str] = {
     "a call that was too late, and not made": "all calls have ended when the row says so",
     "a stopped process that went on": "in the middle of what it was doing, after others did more",
     "an instance started anew": "an empty memory",
+    "all that was told about a key, put in an order": "what more do at once than can be searched says nothing (I1)",
 }
 """By name, with why it is of interest."""
 
@@ -66,7 +64,7 @@ class LedgerStorm(Storm):
     """One seed's world, in which nothing but operations goes on."""
 
     @classmethod
-    async def begin(cls, issuer: Issuer, seed: int, profile: Profile = PROFILE) -> "LedgerStorm":
+    async def begin(cls, issuer: Issuer, seed: int, profile: Profile = LEDGER) -> "LedgerStorm":
         world = SettledWorld(issuer, seed=seed, nodes=2, gates=2, profile=profile)
         random = Random(f"ledger {seed}")
         world.route = lambda: random.choice(world.running())
@@ -76,10 +74,12 @@ class LedgerStorm(Storm):
         return cls(world, random, Cast(world=world, random=random, profile=profile))
 
     async def end(self) -> list[str]:
-        _settled(self.world).answered = lambda life: None
-        self.world.weather.now = Calm()
+        world = _settled(self.world)
+        world.answered = lambda life: None
+        world.weather.now = Calm()
         # Not `super()`: a dataclass with slots is another class than the one that this is written in.
-        return await Storm.end(self)
+        found = await Storm.end(self)
+        return [*found, *world.history.wrong(ttl=TTL, reach=world.reach)]
 
     async def _does(self) -> None:
         deeds = _Deeds(_settled(self.world))
@@ -194,7 +194,7 @@ def _stopped(world: SettledWorld, random: Random, life: Life) -> None:
         life.running.clear()
 
 
-async def rage(issuer: Issuer, seed: int, *, profile: Profile = PROFILE) -> tuple[SettledWorld, list[str]]:
+async def rage(issuer: Issuer, seed: int, *, profile: Profile = LEDGER) -> tuple[SettledWorld, list[str]]:
     """One storm from its beginning to its rest: the world then, and what was wrong."""
     storm = await LedgerStorm.begin(issuer, seed, profile)
     try:

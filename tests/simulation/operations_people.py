@@ -25,6 +25,7 @@ from services.kernel.wire import ledger as wire
 from services.kernel.wire.operations import LONGEST_EXECUTION, Execute, Executed
 from tests.simulation.gate import Gate
 from tests.simulation.invariants.ledger import KEY
+from tests.simulation.ledger_history import number
 from tests.simulation.operations_upstream import Effect, Execution, executing
 from tests.simulation.operations_world import COLLECTION, INVOICE, OperationsWorld
 
@@ -50,6 +51,7 @@ class Customer:
         """Ask once."""
         execution = Execution(actor=self.actor, key=self.key, number=self.number, operation=self.operation)
         self.world.executions.append(execution)
+        call = self.world.history.executes(execution)
         before = executing.set(execution)
         try:
             executed = await gate.person(self.actor).call(
@@ -60,10 +62,12 @@ class Customer:
                 within=LONGEST_EXECUTION,
             )
         except AnvilError as error:
+            call.refused(error)
             self._refused(execution, error)
             raise
         finally:
             executing.reset(before)
+        call.told(executed)
         self._told(execution, executed)
         return executed
 
@@ -121,7 +125,8 @@ class Operator:
     door: int = 0
 
     async def looks(self, gate: Gate, document: str) -> wire.LedgerRowView:
-        return await gate.person(self.actor).call(api.GET_LEDGER_ROW, path=_row(document))
+        asked = gate.person(self.actor).call(api.GET_LEDGER_ROW, path=_row(document))
+        return await self.world.history.looks(document, asked)
 
     async def judges(self, gate: Gate, row: wire.LedgerRow) -> wire.Settled:
         """One verdict, on the row as it was seen."""
@@ -132,12 +137,15 @@ class Operator:
         try:
             if acted is None:
                 asked = wire.ReleaseRow(**why)
-                settled = await person.call(api.RELEASE_LEDGER_ROW, path=_row(document), body=asked, headers=headers)
+                call = person.call(api.RELEASE_LEDGER_ROW, path=_row(document), body=asked, headers=headers)
+                settled = await self.world.history.judges(document, row.version, call)
                 reach("an unknown outcome, released")
             else:
                 response = wire.SettledResponse(status=201, body=None if acted.is_huge else acted.body)
                 done = wire.CompleteRow(**why, response=response)
-                settled = await person.call(api.COMPLETE_LEDGER_ROW, path=_row(document), body=done, headers=headers)
+                call = person.call(api.COMPLETE_LEDGER_ROW, path=_row(document), body=done, headers=headers)
+                effect = number(response.body)
+                settled = await self.world.history.judges(document, row.version, call, effect=effect)
                 reach("an unknown outcome, completed")
         except AnvilError as error:
             reach("a verdict on what changed since, refused", when=isinstance(error, StaleVersion))

@@ -20,6 +20,7 @@ from services.kernel.ports import Create, Delete, Replace, Snapshot, Version, Wr
 from services.kernel.wire.ledger import LedgerRow
 from tests.simulation.invariants import ledger
 from tests.simulation.invariants.ledger import CREDENTIAL, KEY, Intent, LedgerStep, Witness
+from tests.simulation.ledger_history import History
 from tests.simulation.node import Issuer
 from tests.simulation.operations_upstream import SECRET, Books, Execution, Upstream, executing
 from tests.simulation.ports import Inline, InMemory, Life
@@ -98,6 +99,7 @@ class OperationsWorld(World):
         self.witness = Witness(books=self.books)
         self.executions: list[Execution] = []
         self.seen: list[LedgerRow] = []
+        self.history = History(books=self.books, elapsed=lambda: self.clock.elapsed())
         self.answered: Callable[[Life], None] = _goes_on
         self.credentials = issuer.folder / "credentials"
         self.credentials.mkdir(exist_ok=True)
@@ -188,11 +190,12 @@ class OperationsWorld(World):
         step = LedgerStep(
             before=before, after=self.rows, writes=writes, at=self.clock.now(), by=by, witness=self.witness
         )
-        for _, row, was in step.reserved():
+        for document, row, was in step.reserved():
             self.witness.owners[row.reservation_id] = by, executing.get()
             self.reach("an expired row, taken over", when=was is not None)
             if (execution := executing.get()) is not None:
                 execution.reservations.append(row.reservation_id)
+                self.history.keys[document] = execution.operation, execution.key
         if step.is_verdict:
             self.witness.settled.update(was.reservation_id for _, was, _ in step.ended())
         self._wrong(ledger.check(step))

@@ -1,6 +1,6 @@
 """In which numbers a storm rages: few of everything, so that all meet at once, or those of production."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from string import ascii_letters
 
 
@@ -20,4 +20,7 @@ class Profile:
 
 SMALL = Profile(name="small", cap=3, steps=60, ids="abcde", beats=False)
 REAL = Profile(name="real", cap=20, steps=120, ids=ascii_letters, beats=True, crowd=22)
-PROFILES = {profile.name: profile for profile in (SMALL, REAL)}
+LEDGER = replace(SMALL, name="ledger", steps=50, ids="ab")
+"""Around the ledger alone."""
+
+PROFILES = {profile.name: profile for profile in (SMALL, REAL, LEDGER)}

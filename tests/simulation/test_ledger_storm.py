@@ -2,13 +2,20 @@
 
 import os
 from collections import Counter
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import pytest
 
+from services.coordinator.ledger import ledger
+from services.coordinator.ledger.ledger import Replayed, Reservation
+from services.coordinator.ledger.rows import InProgress, Row
+from services.coordinator.records.table import Held
 from tests.simulation.crash_points import table
 from tests.simulation.ledger_stops import FLOWS_OF_CALLS, explore_stops
 from tests.simulation.ledger_storm import missing, rage
 from tests.simulation.node import Issuer
+from tests.simulation.world import replaced
 
 pytestmark = pytest.mark.anyio
 
@@ -68,3 +75,30 @@ async def test_a_seed_shows_the_same_storm_around_the_ledger_again(issuer: Issue
 
     assert one.rows == other.rows
     assert one.trace == other.trace
+
+
+def replays_what_it_replayed_before() -> AbstractContextManager[None]:
+    """An instance keeps what it replayed, also when that has expired and there is another effect."""
+    original: Callable[[str, InProgress, Held[Row] | None], Reservation] = vars(ledger)["_reservation"]
+    kept: dict[tuple[str, str], Replayed] = {}
+
+    def reservation(document: str, mine: InProgress, held: Held[Row] | None) -> Reservation:
+        found = original(document, mine, held)
+        return kept.setdefault((document, mine.fingerprint), found) if isinstance(found, Replayed) else found
+
+    return replaced(ledger, "_reservation", reservation)
+
+
+async def test_a_replay_of_an_earlier_effect_is_an_answer_that_no_order_explains(issuer: Issuer) -> None:
+    with replays_what_it_replayed_before():
+        found = await _unexplained(issuer)
+
+    assert "no order of these explains the answers" in found
+
+
+async def _unexplained(issuer: Issuer) -> str:
+    for seed in range(SEEDS):
+        _, wrong = await rage(issuer, seed)
+        if unexplained := [each for each in wrong if each.startswith("I1: ") and "no order" in each]:
+            return unexplained[0]
+    return ""
