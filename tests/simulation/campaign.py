@@ -8,21 +8,26 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
+from tests.simulation import ledger_storm
 from tests.simulation.crash_points import Explored, explore, head, row
 from tests.simulation.faults import Fault
 from tests.simulation.flows import FLOWS
 from tests.simulation.node import Issuer
-from tests.simulation.profile import PROFILES, REAL, SMALL
+from tests.simulation.profile import LEDGER, PROFILES, REAL, SMALL, Profile
 from tests.simulation.sometimes import STATES, missing
 from tests.simulation.storm import rage
-from tests.simulation.world import quiet
+from tests.simulation.world import World, quiet
 
 Result = TypeVar("Result")
 
+_WHY = {**STATES, **ledger_storm.STATES}
 _AT_ONCE = 10
 """Storms that one process takes at a time."""
+
+_LEAST = 30
+"""Storms around the ledger, fewer of which may not reach everything that is interesting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +50,8 @@ class Found:
 
     @property
     def missing(self) -> list[str]:
-        return [] if self.partial else [*missing(self.reached), *(each for each in Fault if not self.reached[each])]
+        faults = (each for each in Fault if not self.reached[each])
+        return [] if self.partial else [*missing(self.reached), *ledger_storm.missing(self.reached), *faults]
 
     def explored(self, each: Explored) -> None:
         self.kills, self.pairs = self.kills + each.singles, self.pairs + each.pairs
@@ -63,7 +69,7 @@ class Found:
         yield f"{self.kills} kills at one place, {self.pairs} at two; storms: {storms or 'none'}; {self.steps} steps"
         yield "reached:"
         yield from (f"{times:>7}  {state}" for state, times in self.reached.most_common())
-        yield from (f"      0  {state}: NEVER REACHED ({STATES.get(state, 'a fault')})" for state in self.missing)
+        yield from (f"      0  {state}: NEVER REACHED ({_WHY.get(state, 'a fault')})" for state in self.missing)
         yield ""
         yield f"{len(self.violations)} violations"
         yield from self.violations
@@ -71,7 +77,9 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Campaign:
-    """`seeds` storms, and a tenth as many in the numbers of production; `only` one flow and no storms."""
+    """`seeds` storms, a tenth as many in the numbers of production, and a third as many around the ledger; `only` one
+    flow and no storms.
+    """
 
     seeds: int
     pairs: int | None
@@ -97,9 +105,24 @@ class Campaign:
     def _storms(self, pool: ProcessPoolExecutor) -> Iterator[tuple[str, "Future[Raged]"]]:
         if self.only is not None:
             return
-        for profile, seeds in ((REAL, max(self.seeds // 10, 1)), (SMALL, self.seeds)):
+        for profile, seeds in (
+            (REAL, max(self.seeds // 10, 1)),
+            (SMALL, self.seeds),
+            (LEDGER, max(self.seeds // 3, _LEAST)),
+        ):
             for first in range(0, seeds, _AT_ONCE):
                 yield profile.name, pool.submit(_raged, profile.name, first, min(first + _AT_ONCE, seeds))
+
+
+class Rage(Protocol):
+    """One storm from its beginning to its rest."""
+
+    def __call__(self, issuer: Issuer, seed: int, *, profile: Profile) -> Awaitable[tuple[World, list[str]]]: ...
+
+
+def raging(profile: str) -> Rage:
+    """Of which kind the storms of this profile are."""
+    return ledger_storm.rage if profile == LEDGER.name else rage
 
 
 def _explored(name: str, pairs: int | None) -> Explored:
@@ -113,9 +136,9 @@ def _raged(profile: str, first: int, last: int) -> Raged:
 async def _storms(issuer: Issuer, name: str, first: int, last: int) -> Raged:
     reached: Counter[str] = Counter()
     violations: list[str] = []
-    profile = PROFILES[name]
+    profile, rages = PROFILES[name], raging(name)
     for seed in range(first, last):
-        world, wrong = await rage(issuer, seed, profile=profile)
+        world, wrong = await rages(issuer, seed, profile=profile)
         reached.update(world.testimony.reached)
         violations += [f"--seed {seed} --profile {name}: {each}" for each in wrong]
     storms = last - first
