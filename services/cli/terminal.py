@@ -2,14 +2,15 @@
 
 import re
 
-# Colors (SGR), tabs and line ends stay; other control sequences go whole, and then what is left of C0 and C1.
+# Colors (SGR), tabs and line ends stay; other control sequences go whole, and then what is left of C0 and C1, and what
+# turns the direction of text around, so that it reads as something else.
 _SEQUENCE = re.compile(
     r"(?P<color>\x1b\[[0-9;]*m)"
     r"|\x1b\[[0-?]*[ -/]*[@-~]"
     r"|\x1b[\]PX^_].*?(?:\x07|\x1b\\|$)"
     r"|\x1b[ -/]*[0-~]?"
     r"|\r(?=\n)"
-    r"|[\x00-\x08\x0b-\x1f\x7f-\x9f]",
+    r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]",
     re.MULTILINE,
 )
 

@@ -3,7 +3,8 @@
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field, JsonValue
+from pydantic import AfterValidator, Field, JsonValue
+from pydantic_core import PydanticCustomError
 
 from services.kernel.wire.audit import AuditEntry, AuditIdText
 from services.kernel.wire.model import Moment, PageQuery, Wire
@@ -14,7 +15,19 @@ REFERENCE = rf"firestore/{COLLECTION}/{DOCUMENT}"
 """Where a row is, as Firestore has it, also where another store stands in (R133)."""
 
 Sha256Text = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-Reason = Annotated[str, Field(min_length=1, max_length=2000)]
+
+
+def _visible(text: str) -> str:
+    """
+    Raises:
+        PydanticCustomError: whoever reads it sees nothing.
+    """
+    if not any(character.isprintable() and not character.isspace() for character in text):
+        raise PydanticCustomError("blank", "has no visible character")
+    return text
+
+
+Reason = Annotated[str, Field(min_length=1, max_length=2000), AfterValidator(_visible)]
 
 
 class RowStatus(StrEnum):

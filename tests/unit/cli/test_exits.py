@@ -88,6 +88,7 @@ def test_what_is_no_time_is_refused(text: str) -> None:
         ("line\r\n", "line\n"),
         ("bell\x07back\x08\x9b2J", "bellback2J"),
         ("\x1b", ""),
+        ("\u202efdp.\u202cexe \u2066a\u2069", "fdp.exe a"),
     ],
 )
 def test_a_log_may_color_a_terminal_but_not_drive_it(text: str, shown: str) -> None:
@@ -96,3 +97,8 @@ def test_a_log_may_color_a_terminal_but_not_drive_it(text: str, shown: str) -> N
 
 def test_a_name_is_one_line_without_colors() -> None:
     assert plain("\x1b[31mfeature\x1b[0m\n/\tx") == "feature / x"
+
+
+@pytest.mark.parametrize("turns", [*map(chr, range(0x202A, 0x202F)), *map(chr, range(0x2066, 0x206A))])
+def test_a_name_reads_in_the_order_in_which_it_is_written(turns: str) -> None:
+    assert plain(f"not {turns}in the export") == "not in the export"

@@ -139,6 +139,8 @@ async def test_what_cannot_be_a_verdict_is_not_sent(desk: Desk) -> None:
         assert (refused.code, expected in refused.err) == (2, True), text[:40]
     for ref in ("runs/x", f"firestore/{COLLECTION}/x", f"gopher/{COLLECTION}/{document(1)}"):
         assert (await desk("ledger", "show", ref)).code == 2
+    blank = await desk("ledger", "note", REF, "--if-version", version, "--reason", " \u200b")
+    assert (blank.code, blank.err) == (2, "anvil: --reason: has no visible character, not ' \\u200b'\n")
     no_evidence = await desk("ledger", "note", REF, "--if-version", version, "--reason", "r", "--evidence", "none.csv")
 
     assert (no_evidence.code, await desk.whole.book.history()) == (2, [])

@@ -65,6 +65,15 @@ async def test_a_verdict_needs_evidence_and_a_reason(anvil: Whole, verb: str, la
     assert answer.json()["errors"] == [{"field": lacks, "message": "required"}]
 
 
+@pytest.mark.parametrize("verb", ["complete", "release", "note"])
+async def test_a_reason_is_one_that_can_be_seen(anvil: Whole, verb: str) -> None:
+    for blank in ("", " ", "\t\r\n", "\u00a0\u2003", "\u200b\u2060", "\u202e\u00ad", "\x00"):
+        answer = await anvil.call("POST", f"{ROW}:{verb}", json={**verdict(verb), "reason": blank})
+
+        assert told(answer) == (400, "invalid_request", False), repr(blank)
+        assert [each["field"] for each in answer.json()["errors"]] == ["reason"]
+
+
 @pytest.mark.parametrize("extra", ["force", "olderThan", "all"])
 async def test_there_is_no_force_no_bulk_and_no_age(anvil: Whole, extra: str) -> None:
     path = await unknown(anvil)
