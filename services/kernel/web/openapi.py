@@ -22,6 +22,8 @@ _REFERENCE = "#/components/schemas/{model}"
 _PARAMETER = re.compile(r"\{([a-z_]+)\}")
 _PATTERNS = {"project": f"^{SLUG}$", "run": f"^{RUN_ID}$"}
 _FOR_PEOPLE = ("text/html", "text/css", "text/javascript")
+_LACKS: Mapping[str, type[AnvilError]] = {"If-Match": errors.VersionRequired}
+"""The error of a request that lacks the header. An idempotency key is needed in some modes of an operation only."""
 _PROBLEM: Json = {
     "type": "object",
     "required": ["type", "title", "status", "detail", "code", "retryable", "traceId"],
@@ -110,7 +112,10 @@ def _path_parameters(endpoint: AnyEndpoint) -> list[Json]:
 
 
 def _header_parameters(endpoint: AnyEndpoint) -> list[Json]:
-    return [{"name": name, "in": "header", "schema": {"type": "string"}} for name in endpoint.headers]
+    return [
+        {"name": name, "in": "header", "required": _LACKS.get(name) in endpoint.errors, "schema": {"type": "string"}}
+        for name in endpoint.headers
+    ]
 
 
 def _query_parameters(model: Json) -> list[Json]:

@@ -1,5 +1,7 @@
 """The OpenAPI document says what is served: written from the same declarations, and loadable by a tester's tools."""
 
+import re
+
 import pytest
 import schemathesis
 from starlette.requests import Request
@@ -45,6 +47,38 @@ def test_an_operation_says_what_it_takes_and_answers() -> None:
     assert write["requestBody"]["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/Note"}
     assert sorted(write["responses"]) == ["200", "400", "401", "403", "404", "408", "409", "413", "415", "500", "503"]
     assert write["parameters"] == [{"name": "note", "in": "path", "required": True, "schema": {"type": "string"}}]
+
+
+def parameters(module: object, place: str) -> dict[tuple[str, str], bool]:
+    """Of all declared endpoints, by operation and name: whether a request must have it."""
+    paths = openapi([raw(endpoint, unused) for endpoint in declared(module)], "Anvil")["paths"]
+    return {
+        (operation["operationId"], each["name"]): each.get("required", False)
+        for methods in paths.values()
+        for operation in methods.values()
+        for each in operation["parameters"]
+        if each["in"] == place
+    }
+
+
+@pytest.mark.parametrize("module", [api, internal])
+def test_every_segment_of_a_path_is_required(module: object) -> None:
+    named = {(each.path, name) for each in declared(module) for name in re.findall(r"\{(.+?)\}", each.path)}
+    found = parameters(module, "path")
+    assert len(found) >= len(named) > 10
+    assert all(found.values())
+
+
+def test_a_version_is_required_of_a_verdict_and_a_key_where_its_mode_says_so() -> None:
+    row = "post_api_private_ledger_collection_document"
+    assert parameters(api, "header") == {
+        (f"{row}_complete", "If-Match"): True,
+        (f"{row}_release", "If-Match"): True,
+        (f"{row}_note", "If-Match"): True,
+        ("post_api_private_operations_operation_execute", "Idempotency-Key"): False,
+        ("post_api_private_projects_project_runs", "Idempotency-Key"): False,
+        ("post_api_private_runs_run_rerun", "Idempotency-Key"): False,
+    }
 
 
 def test_a_public_operation_needs_no_identity() -> None:
