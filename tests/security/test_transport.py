@@ -141,6 +141,38 @@ async def test_a_body_without_a_length_is_refused_while_it_comes(connection: Con
     assert await connection.status() == 413
 
 
+@pytest.mark.parametrize("chunked", [False, True], ids=["length", "chunks"])
+async def test_whoever_sends_all_of_a_body_that_is_too_large_can_read_so_afterwards(
+    connection: Connection, service: Service, chunked: bool
+) -> None:
+    """The answer comes at once, the rest is thrown away, and the connection may be used again."""
+    piece, pieces = b"x" * LIMIT, 64
+    await connection.send(request(b"", CHUNKED if chunked else length(len(piece) * pieces)))
+    for _ in range(pieces):
+        await connection.send(chunk(piece) if chunked else piece)
+    await connection.send(chunk(b"") if chunked else b"")
+    assert await connection.status() == 413
+
+    await connection.send(request(HELLO, length(len(HELLO))))
+    assert await connection.status() == 200
+    assert service.heard == ["hello"]
+
+
+async def test_the_limit_counts_bytes_as_they_are_sent(connection: Connection, service: Service) -> None:
+    escaped, plain = "\\u00e9" * (LIMIT // 6), "é" * (LIMIT // 6)
+    await connection.send(request(raw := f'{{"text":"{escaped}"}}'.encode(), length(len(raw))))
+    assert await connection.status() == 413
+    await connection.send(request(raw := f'{{"text":"{plain}"}}'.encode(), length(len(raw))))
+    assert await connection.status() == 200
+    assert service.heard == [plain]
+
+
+async def test_a_body_that_is_not_utf_8_is_refused(connection: Connection, service: Service) -> None:
+    await connection.send(request(raw := b'{"text": "caf\xe9"}', length(len(raw))))
+    assert await connection.status() == 400
+    assert service.heard == []
+
+
 async def test_a_body_longer_than_it_says_gives_no_more_than_it_said(connection: Connection, service: Service) -> None:
     await connection.send(request(HELLO + b"x" * 200_000, length(len(HELLO))))
     # The surplus reads as a malformed second request, and its refusal may overtake the first answer.
