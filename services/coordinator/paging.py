@@ -91,14 +91,14 @@ def _encoded(of: str, moment: datetime, id_: str) -> str:
     return base64.urlsafe_b64encode(orjson.dumps([of, moment.isoformat(), id_])).decode()
 
 
-def _cursor(token: str, of: str) -> Cursor:
+def _cursor(given: str, of: str) -> Cursor:
     try:
-        [found, text, id_] = orjson.loads(base64.urlsafe_b64decode(token.encode()))
+        [found, text, id_] = orjson.loads(base64.urlsafe_b64decode(given.encode()))
         moment = datetime.fromisoformat(text)
     except (ValueError, TypeError) as error:
         raise refused() from error
     ours = found == of and isinstance(id_, str) and _is_id(id_) and moment.utcoffset() == timedelta()
-    if not ours or token != _encoded(of, moment, id_):
+    if not ours or given != _encoded(of, moment, id_):
         raise refused()
     return Cursor(values=(moment,), id=id_)
 
