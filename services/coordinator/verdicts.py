@@ -92,17 +92,21 @@ class Verdicts:
         """
         ledger = self._at(collection)
         reference, at = ledger.reference(document), Version(asked.if_version)
+        # The row first: whoever releases it has written the intent before, and is found after.
+        seen = await self._is_at(ledger, document, at)
         before = await self._audit.find(AuditId(asked.audit_id))
         if before is not None and before.outcome is AuditOutcome.DONE:
             return wire.Settled(ledger_ref=reference, row=None, audit_id=asked.audit_id)
+        tried = before is not None and before.outcome is not AuditOutcome.REFUSED
 
         async def release() -> None:
             try:
                 await ledger.settle_release(document, at)
-            except NotFound:
-                # Gone since this very act was intended: by it, and its answer was lost.
-                if before is None or before.outcome is AuditOutcome.REFUSED:
+            except NotFound as error:
+                told = await self._gone(reference, error, but=AuditId(asked.audit_id))
+                if told is not error or not (seen or tried):
                     raise
+                # Gone since this very act began: by a try of it whose answer was lost, or was not waited for.
 
         return await self._settled(Act.LEDGER_RELEASE, reference, asked, release, before=before)
 
@@ -169,6 +173,12 @@ class Verdicts:
 
     async def _history(self, reference: str) -> tuple[AuditEntry, ...]:
         return (await self._audit.page(AuditQuery(target=reference, page_size=_HISTORY))).items
+
+    async def _is_at(self, ledger: Ledger, document: str, version: Version) -> bool:
+        try:
+            return (await ledger.show(document)).version == version
+        except NotFound:
+            return False
 
     def _operation(self, operation_id: str) -> Operation:
         """The operation that a row is of, which knows what of an answer must not be kept.

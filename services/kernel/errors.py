@@ -4,7 +4,8 @@
     ├── Transient                     the same request may succeed later
     │   ├── Unavailable               the other side is away; nothing was applied
     │   │   ├── Contended             other commands won every race within the deadline; nothing was applied
-    │   │   └── LedgerUnavailable     the idempotency ledger is away; no other system was called
+    │   │   ├── LedgerUnavailable     the idempotency ledger is away; no other system was called
+    │   │   └── UpstreamUnavailable   another system cannot be reached, or not be called; nothing was sent
     │   ├── Ambiguous                 no answer came; it was perhaps applied: read back, then decide again
     │   ├── Busy                      a runner that already has a run
     │   ├── TooManyRequests           a stranger's bad signatures; never capacity (R48)
@@ -80,6 +81,12 @@ class LedgerUnavailable(Unavailable):
     """The idempotency ledger is away or not configured; no other system was called."""
 
     code = "ledger_unavailable"
+
+
+class UpstreamUnavailable(Unavailable):
+    """The other system cannot be reached; nothing was sent."""
+
+    code = "upstream_unavailable"
 
 
 class Ambiguous(Transient):

@@ -25,7 +25,7 @@ from services.coordinator.operations.upstream import HttpCaller
 from services.kernel.adapters.resolver import SystemResolver
 from services.kernel.adapters.sqlite import SqliteStore
 from services.kernel.addresses import Address
-from services.kernel.errors import AnvilError, Unavailable
+from services.kernel.errors import AnvilError, UpstreamUnavailable
 from services.kernel.ports import Resolver
 from services.kernel.strict_yaml import Refused
 from services.kernel.wire.operations import Executed, ExecuteOperation
@@ -232,7 +232,7 @@ async def test_who_cannot_prove_the_name_gets_not_a_byte(
     async with serving(certificate) as server:
         upstream = f"https://billing.example:{server.port}"
         error = await failed(store, upstream, resolver=Names([(LOOPBACK,)]), trust=authority.trusting())
-    assert type(error) is Unavailable
+    assert type(error) is UpstreamUnavailable
     assert server.connections > 0 or server.names
     assert not any("ping" in request for request in server.requests)
 
@@ -246,7 +246,7 @@ async def test_a_name_that_changes_its_mind_is_asked_once(store: SqliteStore) ->
     names = Names([(LOOPBACK,), (PUBLIC,)])
     async with serving() as server:
         error = await failed(store, f"http://rebinding.example:{server.port}", resolver=names, allow_local=False)
-    assert type(error) is Unavailable
+    assert type(error) is UpstreamUnavailable
     assert (names.asked, server.connections) == (["rebinding.example"], 0)
 
 
@@ -270,7 +270,7 @@ async def test_no_name_leads_to_an_address_that_is_not_public(store: SqliteStore
     names = Names([tuple(ip_address(each) for each in found)])
     async with serving() as server:
         error = await failed(store, f"http://inside.example:{server.port}", resolver=names, allow_local=False)
-    assert type(error) is Unavailable
+    assert type(error) is UpstreamUnavailable
     assert server.connections == 0
 
 
@@ -279,7 +279,7 @@ async def test_no_name_leads_to_an_address_that_is_not_public(store: SqliteStore
 async def test_loopback_by_a_name_of_the_machines_own_is_not_called(store: SqliteStore, host: str) -> None:
     async with serving() as server:
         error = await failed(store, f"http://{host}:{server.port}", resolver=SystemResolver(), allow_local=False)
-    assert type(error) is Unavailable
+    assert type(error) is UpstreamUnavailable
     assert server.connections == 0
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from services.coordinator.operations.model import Operation
 from services.coordinator.operations.outcome import Attempt, last_answer, was_sent
-from services.kernel.errors import Ambiguous, AnvilError, OperationOutcomeUnknown, OutcomeUnknown, Unavailable
+from services.kernel.errors import Ambiguous, AnvilError, OperationOutcomeUnknown, OutcomeUnknown, UpstreamUnavailable
 from services.kernel.wire.audit import AuditOutcome
 from services.kernel.wire.operations import Executed
 
@@ -16,7 +16,7 @@ def passed_on(attempts: Sequence[Attempt], *, repeatable: bool) -> Executed:
     """The last answer that came, whatever it says.
 
     Raises:
-        Unavailable: nothing was sent.
+        UpstreamUnavailable: nothing was sent.
         Ambiguous: no answer came, and asking again is safe.
         OperationOutcomeUnknown: no answer came, and asking again may do it twice.
     """
@@ -24,7 +24,7 @@ def passed_on(attempts: Sequence[Attempt], *, repeatable: bool) -> Executed:
     if answer is not None:
         return Executed(status=answer.status, result=answer.result, replayed=False)
     if not was_sent(attempts):
-        raise Unavailable("the other system cannot be reached; nothing was sent")
+        raise UpstreamUnavailable("the other system cannot be reached; nothing was sent")
     raise unanswered(repeatable=repeatable)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from services.kernel.errors import Unavailable
+from services.kernel.errors import UpstreamUnavailable
 
 _LARGEST: Final = 16 * 1024
 """Bytes; more is no secret but a mistake, and half of it would be sent."""
@@ -31,21 +31,23 @@ class Credentials:
         """The secret of a profile; None for no profile.
 
         Raises:
-            Unavailable: there is none that can be used; by the profile's name, whatever the file has.
+            UpstreamUnavailable: there is none that can be used; by the profile's name, whatever the file has.
         """
         if profile is None:
             return None
         line = self._line(profile)
         if len(line) > _LARGEST or _LINE.fullmatch(line) is None:
-            raise Unavailable(f"credential {profile} is not one line of visible ASCII text, without spaces around it")
+            raise UpstreamUnavailable(
+                f"credential {profile} is not one line of visible ASCII text, without spaces around it"
+            )
         return Secret(line.decode("ascii"))
 
     def _line(self, profile: str) -> bytes:
         if self._folder is None:
-            raise Unavailable(f"credential {profile} is not there")
+            raise UpstreamUnavailable(f"credential {profile} is not there")
         try:
             with (self._folder / profile).open("rb") as file:
                 raw = file.read(_LARGEST + 1)
         except OSError as error:
-            raise Unavailable(f"credential {profile} cannot be read") from error
+            raise UpstreamUnavailable(f"credential {profile} cannot be read") from error
         return raw.removesuffix(b"\n").removesuffix(b"\r")

@@ -18,7 +18,7 @@ from services.kernel.errors import (
     LedgerUnavailable,
     NotFound,
     OperationNotApproved,
-    Unavailable,
+    UpstreamUnavailable,
 )
 from services.kernel.wire.operations import Execute
 
@@ -77,12 +77,12 @@ def public(operation: Operation, found: Sequence[Address], *, allow_local: bool)
     """The addresses, if each of them is one that anybody may reach.
 
     Raises:
-        Unavailable: one is not, or there is none: nothing is called there.
+        UpstreamUnavailable: one is not, or there is none: nothing is called there.
     """
     if not found:
-        raise Unavailable(f"the host of operation {operation.id} has no address")
+        raise UpstreamUnavailable(f"the host of operation {operation.id} has no address")
     if not allow_local and addresses.refused(found) is not None:
-        raise Unavailable(f"the host of operation {operation.id} has an address that is not public")
+        raise UpstreamUnavailable(f"the host of operation {operation.id} has an address that is not public")
     return found
 
 

@@ -7,7 +7,7 @@ import struct
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import Any, Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 import httpx2
 
@@ -15,7 +15,7 @@ from services.coordinator.operations.outcome import Answered, Attempt, Lost, Nev
 from services.coordinator.operations.request import Outbound
 from services.kernel import strict_json
 from services.kernel.addresses import Address
-from services.kernel.errors import Unavailable
+from services.kernel.errors import Unavailable, UpstreamUnavailable
 from services.kernel.ports import Resolver
 from services.kernel.strict_json import JsonValue, NotStrictJson
 
@@ -43,7 +43,7 @@ class Caller(Protocol):
         """What the host stands for. Asked once an execution; what was judged is what is called.
 
         Raises:
-            Unavailable: nothing, or nobody knows.
+            UpstreamUnavailable: nothing, or nobody knows.
         """
         ...
 
@@ -61,7 +61,7 @@ class Nowhere:
     """Implements `Caller` where no catalogue is configured."""
 
     async def resolve(self, host: str | Address) -> Sequence[Address]:
-        raise Unavailable("this deployment calls no other systems")
+        raise UpstreamUnavailable("this deployment calls no other systems")
 
     async def call(
         self, request: Outbound, found: Sequence[Address], *, within: timedelta, leaving: Callable[[], None]
@@ -83,7 +83,9 @@ class HttpCaller:
             async with asyncio.timeout(_RESOLVE_WITHIN.total_seconds()):
                 return await self._resolver.resolve(host)
         except TimeoutError as error:
-            raise Unavailable(f"{host} was not resolved in time") from error
+            raise UpstreamUnavailable(f"{host} was not resolved in time") from error
+        except Unavailable as error:
+            raise UpstreamUnavailable(error.detail) from error
 
     async def call(
         self, request: Outbound, found: Sequence[Address], *, within: timedelta, leaving: Callable[[], None]
@@ -137,6 +139,21 @@ class HttpCaller:
             yield answer
 
 
+@runtime_checkable
+class _Stream(Protocol):
+    def get_extra_info(self, info: str) -> object: ...
+
+
+@runtime_checkable
+class _Socket(Protocol):
+    def setsockopt(self, level: int, option: int, value: bytes, /) -> None: ...
+
+
+def _socket_of(stream: object) -> _Socket | None:
+    found = stream.get_extra_info("socket") if isinstance(stream, _Stream) else None
+    return found if isinstance(found, _Socket) else None
+
+
 class _Passage:
     """Whether any of an attempt's requests has begun to leave; and the connection, which ends in order after a whole
     answer alone. After anything else nothing that is still on its way out may arrive.
@@ -145,12 +162,12 @@ class _Passage:
     def __init__(self, leaving: Callable[[], None]) -> None:
         self._leaving = leaving
         self._left = self._has_head_left = False
-        self._socket: socket.socket | None = None
+        self._socket: _Socket | None = None
 
-    async def trace(self, event: str, info: Mapping[str, Any]) -> None:
+    async def trace(self, event: str, info: Mapping[str, object]) -> None:
         match event:
             case "connection.connect_tcp.complete":
-                self._socket = info["return_value"].get_extra_info("socket")
+                self._socket = _socket_of(info["return_value"])
             case "http11.send_request_headers.started":
                 self._leaving()
                 self._left = True

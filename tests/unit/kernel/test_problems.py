@@ -19,6 +19,7 @@ STATUSES: dict[type[AnvilError], int] = {
     errors.Unavailable: 503,
     errors.Contended: 503,
     errors.LedgerUnavailable: 503,
+    errors.UpstreamUnavailable: 503,
     errors.Ambiguous: 503,
     errors.Busy: 503,
     errors.TooManyRequests: 429,

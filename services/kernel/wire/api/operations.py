@@ -17,6 +17,7 @@ from services.kernel.errors import (
     OperationOutcomeUnknown,
     OutcomeUnknown,
     StaleVersion,
+    UpstreamUnavailable,
     VersionRequired,
 )
 from services.kernel.wire import audit, ledger, operations
@@ -47,6 +48,7 @@ EXECUTE_OPERATION = Endpoint(
         OutcomeUnknown,
         OperationOutcomeUnknown,
         LedgerUnavailable,
+        UpstreamUnavailable,
     ),
     headers=("Idempotency-Key",),
 )

@@ -14,6 +14,7 @@ from services.kernel.errors import (
     OperationOutcomeUnknown,
     OutcomeUnknown,
     StaleVersion,
+    UpstreamUnavailable,
 )
 from services.kernel.wire import audit, ledger, operations
 from services.kernel.wire.model import Empty, Page, PageQuery
@@ -43,6 +44,7 @@ EXECUTE_OPERATION = Endpoint(
         OutcomeUnknown,
         OperationOutcomeUnknown,
         LedgerUnavailable,
+        UpstreamUnavailable,
     ),
 )
 LIST_LEDGER = Endpoint(

@@ -9,7 +9,14 @@ import pytest
 
 from services.coordinator.operations.credentials import Credentials
 from services.coordinator.operations.model import Operation
-from services.kernel.errors import AnvilError, Invalid, LedgerUnavailable, NotFound, OperationNotApproved, Unavailable
+from services.kernel.errors import (
+    AnvilError,
+    Invalid,
+    LedgerUnavailable,
+    NotFound,
+    OperationNotApproved,
+    UpstreamUnavailable,
+)
 from services.kernel.wire.operations import ExecuteOperation
 from tests.unit.coordinator.operations.billing import Billing
 from tests.unit.coordinator.operations.desk import ADA, Desk, ask, catalogue, operation
@@ -232,7 +239,7 @@ async def test_a_credential_that_cannot_be_used_stops_the_call_by_its_profile(
     if content is not None:
         (folder / "billing").write_bytes(content)
     desk.credentials = Credentials(folder)
-    with pytest.raises(Unavailable) as refused:
+    with pytest.raises(UpstreamUnavailable) as refused:
         await desk.execute(credentialed(operation(port=upstream.port)))
     assert "credential billing" in refused.value.detail
     assert "two" not in refused.value.detail

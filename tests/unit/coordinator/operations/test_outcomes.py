@@ -12,7 +12,7 @@ from services.kernel.errors import (
     IdempotencyInProgress,
     OperationOutcomeUnknown,
     OutcomeUnknown,
-    Unavailable,
+    UpstreamUnavailable,
 )
 from services.kernel.wire.ledger import LedgerQuery, RowStatus
 from services.kernel.wire.operations import ExecuteOperation
@@ -150,9 +150,9 @@ async def test_a_key_that_was_left_out_leaves_one_call(upstream: Billing, desk: 
 @pytest.mark.parametrize("mode", ["required", "key_supported", "client_id", "natural", "none"])
 async def test_what_cannot_be_reached_was_not_called(desk: Desk, mode: str) -> None:
     unreachable = operation(mode, port=1)
-    with pytest.raises(Unavailable) as refused:
+    with pytest.raises(UpstreamUnavailable) as refused:
         await desk.execute(unreachable)
-    assert type(refused.value) is Unavailable
+    assert type(refused.value) is UpstreamUnavailable
     assert await row(desk) is None
 
 
