@@ -21,7 +21,7 @@ def tells(pytestconfig: pytest.Config) -> Tells:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    if lines := config.stash.get(_TABLE, []):
+    if lines := config.stash.get(_TABLE, list[str]()):
         terminalreporter.section("many callers with one key")
         for line in lines:
             terminalreporter.write_line(line)
