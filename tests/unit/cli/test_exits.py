@@ -43,6 +43,7 @@ CODES: list[tuple[errors.AnvilError, int]] = [
     (errors.Contended(), 75),
     (errors.TooManyRequests(), 75),
     (errors.LedgerUnavailable(), 75),
+    (errors.UpstreamUnavailable(), 75),
 ]
 
 

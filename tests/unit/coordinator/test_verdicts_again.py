@@ -64,6 +64,18 @@ async def test_a_release_that_was_cut_off_before_its_outcome_was_written_is_its_
     assert await book.history() == [("ledger.release", "refused", "stale_version"), ("ledger.release", "done", None)]
 
 
+async def test_a_release_that_is_asked_again_while_its_first_try_goes_on_is_done_and_told_so(book: Book) -> None:
+    version = await book.unknown()
+
+    async def again() -> None:
+        await book.release(version, act=1)
+
+    book.rows.meanwhile = again
+    await book.release(version, act=1)
+
+    assert await book.history() == [("ledger.release", "done", None)]
+
+
 async def test_an_act_that_was_refused_may_be_done_when_it_is_asked_again(book: Book) -> None:
     reserved = await book.reserve()
     with pytest.raises(AttemptRunning):

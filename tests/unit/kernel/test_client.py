@@ -15,12 +15,14 @@ from services.kernel.errors import (
     Conflict,
     Forbidden,
     Invalid,
+    LedgerUnavailable,
     NotFound,
     Permanent,
     QueueFull,
     QueueFullForNow,
     Unauthenticated,
     Unavailable,
+    UpstreamUnavailable,
 )
 from services.kernel.ports import IdentityToken
 from services.kernel.trace import Trace
@@ -145,6 +147,8 @@ async def test_only_what_was_set_is_sent() -> None:
         Unauthenticated("who?"),
         Forbidden("not you"),
         Invalid("what?"),
+        LedgerUnavailable("nobody was called"),
+        UpstreamUnavailable("nothing was sent"),
     ],
 )
 async def test_an_error_over_there_is_the_same_error_here(error: AnvilError) -> None:
