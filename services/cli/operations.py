@@ -24,7 +24,7 @@ noun = Noun("operation", about="Approved calls to other systems.")
 OperationArgument = Annotated[str, typer.Argument(metavar="OPERATION", help="Its id in the catalogue.")]
 InputFile = Annotated[str, typer.Option("--input", metavar="FILE|-", help="What it takes, as JSON; - reads it.")]
 KeyOption = Annotated[
-    str | None, typer.Option("--key", metavar="KEY", help="Names the request: asked again, it is done once.")
+    str | None, typer.Option("--key", metavar="KEY", help="Names the request: asked again, it is done at most once.")
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Check, and show what would be sent; nobody is called.")]
 Confirm = Annotated[bool, typer.Option("--confirm", help="It cannot be undone or repeated, and is meant.")]

@@ -184,6 +184,6 @@ def _text(name: str, value: JsonValue) -> str:
 
 
 def _refused(name: str, message: str) -> Invalid:
-    return Invalid(
-        "the input cannot be sent as the catalogue says", fields=(FieldProblem(field=f"input.{name}", message=message),)
-    )
+    problem = FieldProblem(field=f"input.{name}", message=message)
+    said = f"the input cannot be sent as the catalogue says: {problem.field}: {message}"
+    return Invalid(said, fields=(problem,))

@@ -15,6 +15,7 @@ Fields: TypeAlias = Mapping[str, JsonValue]
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _MOST_PROBLEMS = 20
+_MOST_SAID = 5
 _MASK = "the value"
 
 
@@ -59,7 +60,8 @@ class Schema:
             if len(problems) == _MOST_PROBLEMS:
                 break
         if problems:
-            raise Invalid("the input is not what this operation takes", fields=tuple(problems))
+            said = "; ".join(f"{each.field}: {each.message}" for each in problems[:_MOST_SAID])
+            raise Invalid(f"the input is not what this operation takes: {said}", fields=tuple(problems))
 
 
 def properties(schema: Fields) -> frozenset[str]:
