@@ -114,6 +114,8 @@ async def test_what_is_secret_in_an_answer_is_told_once(upstream: Billing, desk:
         "lines": [{"pin": "[redacted]"}, {"pin": "[redacted]"}],
         "deep": {"a/b": "[redacted]"},
     }
+    as_stored = await desk.execute(replace(offered, redact=()))
+    assert as_stored.result == second.result
 
 
 @pytest.mark.inv("K2")
@@ -125,6 +127,8 @@ async def test_of_an_answer_that_cannot_be_walked_nothing_is_kept_where_it_may_h
     first, second = await desk.execute(offered), await desk.execute(offered)
     assert first.result == '{"token": "s3cret", "cents": NaN}'
     assert second.result == "[redacted]"
+    as_stored = await desk.execute(replace(offered, redact=()))
+    assert as_stored.result == "[redacted]"
 
 
 @pytest.mark.inv("K2")
