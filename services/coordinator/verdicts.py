@@ -5,6 +5,7 @@ is tried and when its end is known. Nothing is forced, done to many rows at once
 """
 
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from typing import Final
 
 import orjson
@@ -93,20 +94,20 @@ class Verdicts:
         ledger = self._at(collection)
         reference, at = ledger.reference(document), Version(asked.if_version)
         # The row first: whoever releases it has written the intent before, and is found after.
-        seen = await self._is_at(ledger, document, at)
+        since = await self._over(ledger, document, at)
         before = await self._audit.find(AuditId(asked.audit_id))
         if before is not None and before.outcome is AuditOutcome.DONE:
             return wire.Settled(ledger_ref=reference, row=None, audit_id=asked.audit_id)
-        tried = before is not None and before.outcome is not AuditOutcome.REFUSED
+        if since is None and before is not None and before.outcome is not AuditOutcome.REFUSED:
+            since = before.at
 
         async def release() -> None:
             try:
                 await ledger.settle_release(document, at)
-            except NotFound as error:
-                told = await self._gone(reference, error, but=AuditId(asked.audit_id))
-                if told is not error or not (seen or tried):
+            except (NotFound, StaleVersion):
+                # By a try of this very act whose answer was lost, or was not waited for?
+                if since is None or not await self._is_released(ledger, document, since=since, by=asked.audit_id):
                     raise
-                # Gone since this very act began: by a try of it whose answer was lost, or was not waited for.
 
         return await self._settled(Act.LEDGER_RELEASE, reference, asked, release, before=before)
 
@@ -164,21 +165,40 @@ class Verdicts:
 
     async def _gone(self, reference: str, error: NotFound, *, but: AuditId | None = None) -> AnvilError:
         """What to say of a row that is not there: if somebody released it, that is its new state."""
+        entry = await self._release_of(reference, but=but)
+        if entry is None:
+            return error
+        said = f"the row was released at {rfc3339(entry.at)} by {entry.actor}; nothing was changed"
+        return StaleVersion(said, ledger_ref=reference)
+
+    async def _release_of(self, reference: str, *, but: str | None, since: datetime | None = None) -> AuditEntry | None:
+        """The newest release by another act, from `since` on."""
         for entry in await self._history(reference):
             released = entry.act is Act.LEDGER_RELEASE and entry.outcome is not AuditOutcome.REFUSED
-            if released and entry.audit_id != but:
-                said = f"the row was released at {rfc3339(entry.at)} by {entry.actor}; nothing was changed"
-                return StaleVersion(said, ledger_ref=reference)
-        return error
+            if released and entry.audit_id != but and (since is None or entry.at >= since):
+                return entry
+        return None
 
     async def _history(self, reference: str) -> tuple[AuditEntry, ...]:
         return (await self._audit.page(AuditQuery(target=reference, page_size=_HISTORY))).items
 
-    async def _is_at(self, ledger: Ledger, document: str, version: Version) -> bool:
+    async def _over(self, ledger: Ledger, document: str, version: Version) -> datetime | None:
+        """When the calls of the row that is there at this version have ended: whatever takes its place begins later."""
         try:
-            return (await ledger.show(document)).version == version
+            row = await ledger.show(document)
         except NotFound:
-            return False
+            return None
+        return row.max_until if row.version == version else None
+
+    async def _is_released(self, ledger: Ledger, document: str, *, since: datetime, by: str) -> bool:
+        """Whether the row that began before `since` is gone, and the audit knows of nobody else who released it."""
+        reference = ledger.reference(document)
+        try:
+            if (await ledger.show(document)).started_at < since:
+                return False
+        except NotFound:
+            pass
+        return await self._release_of(reference, but=by, since=since) is None
 
     def _operation(self, operation_id: str) -> Operation:
         """The operation that a row is of, which knows what of an answer must not be kept.

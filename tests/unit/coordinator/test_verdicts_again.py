@@ -1,6 +1,7 @@
 """Verdicts that meet others, that are asked again, and whose answers were lost."""
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 
@@ -74,6 +75,35 @@ async def test_a_release_that_is_asked_again_while_its_first_try_goes_on_is_done
     await book.release(version, act=1)
 
     assert await book.history() == [("ledger.release", "done", None)]
+
+
+async def test_a_release_that_is_asked_again_when_the_key_is_in_use_again_is_told_that_it_was_done(book: Book) -> None:
+    version = await book.unknown()
+
+    async def again() -> None:
+        await book.release(version, act=1)
+        book.anvil.instance.clock.move(timedelta(seconds=1))
+        await book.reserve()
+
+    book.rows.meanwhile = again
+    await book.release(version, act=1)
+
+    assert await book.history() == [("ledger.release", "done", None)]
+    assert len(await book.listed()) == 1
+
+
+async def test_an_earlier_release_is_not_taken_for_this_one(book: Book) -> None:
+    await book.release(await book.unknown(), act=1)
+    book.anvil.instance.clock.move(timedelta(seconds=1))
+    version = await book.unknown()
+
+    async def again() -> None:
+        await book.release(version, act=2)
+
+    book.rows.meanwhile = again
+    await book.release(version, act=2)
+
+    assert await book.history() == [("ledger.release", "done", None), ("ledger.release", "done", None)]
 
 
 async def test_an_act_that_was_refused_may_be_done_when_it_is_asked_again(book: Book) -> None:
