@@ -72,4 +72,4 @@ async def collided(play: Play) -> None:
 
 
 flow("F14 complete", title="it had acted", points=28, before=after(Behaviour.ACTS_UNHEARD), world=SettledWorld)(settled)
-flow("F14 release", title="it had not acted", points=29, before=after(Behaviour.IS_LOST), world=SettledWorld)(settled)
+flow("F14 release", title="it had not acted", points=31, before=after(Behaviour.IS_LOST), world=SettledWorld)(settled)
