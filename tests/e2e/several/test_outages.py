@@ -8,13 +8,11 @@ from datetime import timedelta
 from itertools import count
 from pathlib import Path
 
-import httpx2
 import pytest
 from grpc import StatusCode
 
 from services.kernel.runs import Status
 from services.local import addresses, state
-from services.local.addresses import Service
 from services.local.cloud import stack
 from services.local.cloud.stack import CloudStack
 from services.local.story.api import Api
@@ -93,13 +91,6 @@ async def told_to_come_again(workplace: Workplace, *, pushes: int) -> timedelta:
     return timedelta(seconds=max(await asyncio.gather(*(one() for _ in range(pushes)))))
 
 
-async def readiness(scene: Scene) -> int:
-    """What the coordinator says of itself."""
-    (coordinator,) = scene.running.places.urls(Service.COORDINATOR)
-    async with httpx2.AsyncClient(timeout=10, trust_env=False) as http:
-        return (await http.get(f"{coordinator}/readyz")).status_code
-
-
 @pytest.mark.parametrize("outage", [Scene.down, Scene.hung, Scene.refusing])
 async def test_while_the_store_is_away_pushes_are_told_to_come_again_and_afterwards_everything_goes_on(
     scene: Scene, workplace: Workplace, outage: Callable[[Scene], AbstractAsyncContextManager[None]]
@@ -109,13 +100,11 @@ async def test_while_the_store_is_away_pushes_are_told_to_come_again_and_afterwa
     late = workplace.push(workplace.commit("echo late"))
     async with outage(scene):
         assert await told_to_come_again(workplace, pushes=5) < ANSWERED_WITHIN
-        assert await readiness(scene) == 503
         assert (await workplace.deliver(late)).status_code == 503
 
     workplace.gate.touch()
     accepted = await workplace.answered(late)
     assert accepted.status_code in (200, 202), accepted.text
-    assert await readiness(scene) == 200
     assert (await workplace.finished(before)).run.status is Status.PASSED
     assert (await workplace.finished(accepted.json()["runId"])).run.status is Status.PASSED
     assert len(await workplace.api.runs(workplace.project)) == 2

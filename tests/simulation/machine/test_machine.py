@@ -44,7 +44,6 @@ SOMETIMES = (
     "an expired delivery, decided anew",
     "a takeover",
     "an instance started anew",
-    "a stopped process that went on",
     Fault.AMBIGUOUS,
     Fault.KILL,
 )

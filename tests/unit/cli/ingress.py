@@ -294,7 +294,7 @@ async def serving(key_file: Path) -> AsyncGenerator[Ingress]:
     )
     listener = socket.create_server(("127.0.0.1", 0))
     ingress.endpoint = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off"))
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off"))
     serve = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         yield ingress

@@ -97,7 +97,7 @@ async def desk_of(anvil: Anvil, key_file: Path, folder: Path) -> AsyncGenerator[
 async def _listening(made: Whole) -> AsyncGenerator[str]:
     """Where the ingress listens."""
     listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(made.ingress, log_level="critical", lifespan="off"))
+    server = uvicorn.Server(uvicorn.Config(made.ingress, log_config=None, lifespan="off"))
     serve = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
