@@ -14,7 +14,7 @@ from tests.simulation.machine.numbers import real_numbers
 from tests.simulation.node import Issuer
 
 EXAMPLES, STEPS = 60, 40
-MORE = int(os.environ.get("ANVIL_EXAMPLES", "600"))
+MORE = int(os.environ.get("ANVIL_EXAMPLES", "200"))
 """Schedules of the soak, which takes the number for a night; each takes half a second."""
 
 USUAL = settings(
