@@ -11,7 +11,7 @@ from tests.simulation.node import Issuer
 pytestmark = pytest.mark.anyio
 
 PAIRS = 2
-MORE = int(os.environ.get("ANVIL_PAIRS", "20"))
+MORE = int(os.environ.get("ANVIL_PAIRS", "10"))
 """Pairs of kills a flow in the soak, which takes the number for a night."""
 
 

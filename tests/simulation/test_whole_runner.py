@@ -28,7 +28,7 @@ ENDS: dict[str, set[str]] = {
 }
 """What the run comes to, at one moment or another; a heartbeat that is late is refused also after a good end."""
 PAIRS = 10
-MORE = int(os.environ.get("ANVIL_PAIRS", "20")) * 20
+MORE = int(os.environ.get("ANVIL_PAIRS", "10")) * 20
 """Pairs of mishaps in the soak."""
 
 
