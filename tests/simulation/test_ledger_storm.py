@@ -20,7 +20,7 @@ from tests.simulation.world import replaced
 pytestmark = pytest.mark.anyio
 
 SEEDS = 30
-MORE = int(os.environ.get("ANVIL_SEEDS", "150"))
+MORE = int(os.environ.get("ANVIL_SEEDS", "60"))
 """Storms of the soak, which takes the number for a night."""
 
 

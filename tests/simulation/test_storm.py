@@ -14,7 +14,7 @@ from tests.simulation.storm import rage
 pytestmark = pytest.mark.anyio
 
 SEEDS = 60
-MORE = int(os.environ.get("ANVIL_SEEDS", "150"))
+MORE = int(os.environ.get("ANVIL_SEEDS", "60"))
 """Storms of the soak, which takes the number for a night; each takes less than a second."""
 
 

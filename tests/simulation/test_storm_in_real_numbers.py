@@ -11,7 +11,7 @@ from tests.simulation.test_storm import storms
 pytestmark = pytest.mark.anyio
 
 SEEDS = 4
-MORE = int(os.environ.get("ANVIL_SEEDS", "150")) // 5
+MORE = int(os.environ.get("ANVIL_SEEDS", "60")) // 5
 
 
 @pytest.mark.timeout(900)
