@@ -1,26 +1,15 @@
 """Approved operations, the ledger behind them and the audit.
 
-They belong to no project: what is needed is a role in all of them.
+They belong to no project: what is needed is a role in all of them. What the coordinator may answer, people are told.
 """
 
 from services.kernel.endpoint import Audience, Endpoint
 from services.kernel.errors import (
-    AlreadySettled,
-    AttemptRunning,
-    ConfirmationRequired,
-    IdempotencyInProgress,
-    IdempotencyKeyRequired,
-    IdempotencyKeyReused,
     LedgerUnavailable,
     NotFound,
-    OperationNotApproved,
-    OperationOutcomeUnknown,
-    OutcomeUnknown,
-    StaleVersion,
-    UpstreamUnavailable,
     VersionRequired,
 )
-from services.kernel.wire import audit, ledger, operations
+from services.kernel.wire import audit, internal, ledger, operations
 from services.kernel.wire.model import Empty, Page, PageQuery
 
 LIST_OPERATIONS = Endpoint(
@@ -38,18 +27,7 @@ EXECUTE_OPERATION = Endpoint(
     request=operations.Execute,
     response=operations.Executed,
     audience=Audience.OPERATOR,
-    errors=(
-        NotFound,
-        OperationNotApproved,
-        ConfirmationRequired,
-        IdempotencyKeyRequired,
-        IdempotencyKeyReused,
-        IdempotencyInProgress,
-        OutcomeUnknown,
-        OperationOutcomeUnknown,
-        LedgerUnavailable,
-        UpstreamUnavailable,
-    ),
+    errors=internal.EXECUTE_OPERATION.errors,
     headers=("Idempotency-Key",),
 )
 LIST_LEDGER = Endpoint(
@@ -77,7 +55,7 @@ COMPLETE_LEDGER_ROW = Endpoint(
     request=ledger.CompleteRow,
     response=ledger.Settled,
     audience=Audience.OPERATOR,
-    errors=(NotFound, VersionRequired, StaleVersion, AttemptRunning, AlreadySettled, LedgerUnavailable),
+    errors=(VersionRequired, *internal.COMPLETE_LEDGER_ROW.errors),
     headers=("If-Match",),
 )
 RELEASE_LEDGER_ROW = Endpoint(
@@ -87,7 +65,7 @@ RELEASE_LEDGER_ROW = Endpoint(
     request=ledger.ReleaseRow,
     response=ledger.Settled,
     audience=Audience.OPERATOR,
-    errors=(NotFound, VersionRequired, StaleVersion, AttemptRunning, AlreadySettled, LedgerUnavailable),
+    errors=(VersionRequired, *internal.RELEASE_LEDGER_ROW.errors),
     headers=("If-Match",),
 )
 NOTE_LEDGER_ROW = Endpoint(
@@ -97,7 +75,7 @@ NOTE_LEDGER_ROW = Endpoint(
     request=ledger.Note,
     response=ledger.Settled,
     audience=Audience.OPERATOR,
-    errors=(NotFound, VersionRequired, StaleVersion, LedgerUnavailable),
+    errors=(VersionRequired, *internal.NOTE_LEDGER_ROW.errors),
     headers=("If-Match",),
 )
 LIST_AUDIT = Endpoint(
